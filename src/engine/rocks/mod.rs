@@ -1,0 +1,309 @@
+//! The engine on RocksDB: a directory on a local disk.
+//!
+//! The directory holds `db/` (RocksDB's files) and `LOCK.json` (who has it open). Every write
+//! goes through RocksDB's log before it returns, so a crash of the process loses nothing; the
+//! log reaches the disk with [`Engine::sync`] or a durable batch. Concurrent durable batches
+//! share one fdatasync: RocksDB groups them.
+
+mod convert;
+mod holder;
+mod options;
+
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use parking_lot::{Mutex, RwLock, RwLockReadGuard};
+use rocksdb::{
+    ColumnFamily, DB, FlushOptions, ReadOptions, Snapshot, WriteBatch, WriteOptions, checkpoint::Checkpoint,
+};
+
+use self::convert::{from_io, from_rocks};
+use self::holder::Holder;
+use self::options::Tuning;
+use super::{Batch, Engine, EngineOptions, Error, Keyspace, Op, Result, Space, View, Visit};
+
+const META: &str = "meta";
+const DATA: &str = "data";
+
+/// How often a store that stopped writing for want of space is opened anew, at most.
+const REOPEN_PAUSE: Duration = Duration::from_millis(200);
+
+/// RocksDB in a directory.
+pub struct RocksEngine {
+    /// None only while a failed reopening is retried.
+    db: RwLock<Option<DB>>,
+    tuning: Tuning,
+    directory: PathBuf,
+    last_reopen: Mutex<Option<Instant>>,
+    /// Dropped last: it says that the store is free.
+    _holder: Holder,
+}
+
+impl RocksEngine {
+    /// Opens the store in a directory, and creates it when the directory is missing or empty.
+    pub fn open(directory: &Path, options: &EngineOptions) -> Result<Self> {
+        let created = prepare(directory)?;
+        let holder = Holder::take(directory, &options.holder)?;
+        let tuning = Tuning::new(options.memory_bytes, convert::medium(directory)?.total);
+        let db = tuning.open(&database(directory), created).map_err(|e| from_rocks(&e))?;
+        Ok(RocksEngine {
+            db: RwLock::new(Some(db)),
+            tuning,
+            directory: directory.to_path_buf(),
+            last_reopen: Mutex::new(None),
+            _holder: holder,
+        })
+    }
+
+    fn read(&self) -> Result<RwLockReadGuard<'_, Option<DB>>> {
+        let guard = self.db.read();
+        if guard.is_some() {
+            return Ok(guard);
+        }
+        drop(guard);
+        self.reopen()?;
+        Ok(self.db.read())
+    }
+
+    /// RocksDB refuses every write once one failed for want of space, and its C interface has no
+    /// call to resume. Opening it anew is that call: the log is replayed, nothing is lost.
+    fn reopen(&self) -> Result<()> {
+        let mut last = self.last_reopen.lock();
+        if last.is_some_and(|at| at.elapsed() < REOPEN_PAUSE) {
+            return Err(Error::NoSpace { detail: "waiting before the next attempt".into() });
+        }
+        *last = Some(Instant::now());
+        let space = self.space()?;
+        if space.available < self.tuning.reserve / 2 {
+            return Err(Error::NoSpace { detail: format!("{} bytes are free", space.available) });
+        }
+        let mut guard = self.db.write();
+        // The old one must be closed before the directory can be opened again.
+        *guard = None;
+        let db = self.tuning.open(&database(&self.directory), false).map_err(|e| from_rocks(&e))?;
+        *guard = Some(db);
+        log::info!("store {}: writing again after it had no space", self.directory.display());
+        Ok(())
+    }
+
+    fn try_write(&self, ops: &[Op], durable: bool) -> Result<()> {
+        let guard = self.read()?;
+        let db = opened(&guard)?;
+        let (meta, data) = (family(db, Keyspace::Meta)?, family(db, Keyspace::Data)?);
+        let mut batch = WriteBatch::default();
+        for op in ops {
+            match op {
+                Op::Put(Keyspace::Meta, key, value) => batch.put_cf(meta, key, value),
+                Op::Put(Keyspace::Data, key, value) => batch.put_cf(data, key, value),
+                Op::Delete(Keyspace::Meta, key) => batch.delete_cf(meta, key),
+                Op::Delete(Keyspace::Data, key) => batch.delete_cf(data, key),
+            }
+        }
+        let mut options = WriteOptions::default();
+        options.set_sync(durable);
+        db.write_opt(batch, &options).map_err(|e| from_rocks(&e))
+    }
+}
+
+/// Makes the directory ready; says whether the store in it is a new one.
+fn prepare(directory: &Path) -> Result<bool> {
+    match std::fs::create_dir_all(directory) {
+        Ok(()) => {}
+        Err(e) => return Err(from_io(directory, "create the directory", &e)),
+    }
+    if database(directory).join("CURRENT").exists() {
+        return Ok(false);
+    }
+    let entries = std::fs::read_dir(directory).map_err(|e| from_io(directory, "list the directory", &e))?;
+    for entry in entries {
+        let name = entry.map_err(|e| from_io(directory, "list the directory", &e))?.file_name();
+        // What an interrupted first start leaves, and what mkfs leaves on a disk of its own.
+        if name != "db" && name != holder::FILE && name != "lost+found" {
+            return Err(Error::NotAStore { path: directory.to_path_buf() });
+        }
+    }
+    Ok(true)
+}
+
+fn database(directory: &Path) -> PathBuf {
+    directory.join("db")
+}
+
+fn opened(guard: &Option<DB>) -> Result<&DB> {
+    guard.as_ref().ok_or_else(|| Error::Io { detail: "the store is closed".into() })
+}
+
+fn family(db: &DB, space: Keyspace) -> Result<&ColumnFamily> {
+    let name = match space {
+        Keyspace::Meta => META,
+        Keyspace::Data => DATA,
+    };
+    db.cf_handle(name).ok_or_else(|| Error::Corrupt { detail: format!("the keyspace {name} is missing") })
+}
+
+fn get(db: &DB, space: Keyspace, key: &[u8], options: &ReadOptions) -> Result<Option<Vec<u8>>> {
+    let value = db.get_pinned_cf_opt(family(db, space)?, key, options).map_err(|e| from_rocks(&e))?;
+    Ok(value.map(|v| v.to_vec()))
+}
+
+fn scan(
+    db: &DB,
+    space: Keyspace,
+    from: &[u8],
+    to: &[u8],
+    mut options: ReadOptions,
+    visit: Visit<'_>,
+) -> Result<()> {
+    if !to.is_empty() {
+        if from >= to {
+            return Ok(());
+        }
+        options.set_iterate_upper_bound(to);
+    }
+    let mut iterator = db.raw_iterator_cf_opt(family(db, space)?, options);
+    iterator.seek(from);
+    while let Some((key, value)) = iterator.item() {
+        if let ControlFlow::Break(()) = visit(key, value) {
+            return Ok(());
+        }
+        iterator.next();
+    }
+    iterator.status().map_err(|e| from_rocks(&e))
+}
+
+impl View for RocksEngine {
+    fn get(&self, space: Keyspace, key: &[u8]) -> Result<Option<Vec<u8>>> {
+        let guard = self.read()?;
+        get(opened(&guard)?, space, key, &ReadOptions::default())
+    }
+
+    fn scan(&self, space: Keyspace, from: &[u8], to: &[u8], visit: Visit<'_>) -> Result<()> {
+        let guard = self.read()?;
+        scan(opened(&guard)?, space, from, to, ReadOptions::default(), visit)
+    }
+}
+
+/// One instant of RocksDB. It keeps the database from being reopened under it.
+struct RocksView<'a> {
+    // The order matters: fields drop in the order of their declaration.
+    snapshot: Option<Snapshot<'a>>,
+    db: &'a DB,
+    _guard: RwLockReadGuard<'a, Option<DB>>,
+}
+
+impl RocksView<'_> {
+    fn options(&self) -> ReadOptions {
+        let mut options = ReadOptions::default();
+        if let Some(snapshot) = &self.snapshot {
+            options.set_snapshot(snapshot);
+        }
+        options
+    }
+}
+
+impl View for RocksView<'_> {
+    fn get(&self, space: Keyspace, key: &[u8]) -> Result<Option<Vec<u8>>> {
+        get(self.db, space, key, &self.options())
+    }
+
+    fn scan(&self, space: Keyspace, from: &[u8], to: &[u8], visit: Visit<'_>) -> Result<()> {
+        scan(self.db, space, from, to, self.options(), visit)
+    }
+}
+
+/// What a view is when the store cannot be read at all: the error, each time.
+struct BrokenView(Error);
+
+impl View for BrokenView {
+    fn get(&self, _: Keyspace, _: &[u8]) -> Result<Option<Vec<u8>>> {
+        Err(self.0.clone())
+    }
+
+    fn scan(&self, _: Keyspace, _: &[u8], _: &[u8], _: Visit<'_>) -> Result<()> {
+        Err(self.0.clone())
+    }
+}
+
+impl Engine for RocksEngine {
+    fn name(&self) -> &'static str {
+        "rocksdb"
+    }
+
+    fn view(&self) -> Box<dyn View + '_> {
+        let guard = match self.read() {
+            Ok(guard) => guard,
+            Err(e) => return Box::new(BrokenView(e)),
+        };
+        let Some(db) = guard.as_ref() else {
+            return Box::new(BrokenView(Error::Io { detail: "the store is closed".into() }));
+        };
+        // SAFETY: `db` lives inside the RwLock that `self` owns, and the guard in the same
+        // struct keeps every writer (which alone could move or drop it) out for as long as
+        // the view lives; both borrow from `self`, which outlives the view.
+        let db: &DB = unsafe { &*std::ptr::from_ref(db) };
+        Box::new(RocksView { snapshot: Some(db.snapshot()), db, _guard: guard })
+    }
+
+    fn write(&self, batch: Batch) -> Result<()> {
+        let durable = batch.is_durable();
+        let ops = batch.into_ops();
+        match self.try_write(&ops, durable) {
+            Err(Error::NoSpace { detail }) => match self.reopen() {
+                Ok(()) => self.try_write(&ops, durable),
+                Err(Error::NoSpace { .. }) => Err(Error::NoSpace { detail }),
+                Err(e) => Err(e),
+            },
+            done => done,
+        }
+    }
+
+    fn sync(&self) -> Result<()> {
+        let guard = self.read()?;
+        opened(&guard)?.flush_wal(true).map_err(|e| from_rocks(&e))
+    }
+
+    fn checkpoint(&self, to: &Path) -> Result<()> {
+        let guard = self.read()?;
+        std::fs::create_dir(to).map_err(|e| from_io(to, "create the directory", &e))?;
+        Checkpoint::new(opened(&guard)?)
+            .and_then(|c| c.create_checkpoint(database(to)))
+            .map_err(|e| from_rocks(&e))
+    }
+
+    fn space(&self) -> Result<Space> {
+        let medium = convert::medium(&self.directory)?;
+        let guard = self.db.read();
+        let mut used = 0;
+        if let Some(db) = guard.as_ref() {
+            for space in [Keyspace::Meta, Keyspace::Data] {
+                for property in [rocksdb::properties::LIVE_SST_FILES_SIZE, rocksdb::properties::CUR_SIZE_ALL_MEM_TABLES] {
+                    used += db.property_int_value_cf(family(db, space)?, property).ok().flatten().unwrap_or(0);
+                }
+            }
+        }
+        Ok(Space { used, reserve: self.tuning.reserve, ..medium })
+    }
+
+    fn reclaim(&self) -> Result<()> {
+        let guard = self.read()?;
+        let db = opened(&guard)?;
+        for space in [Keyspace::Meta, Keyspace::Data] {
+            let family = family(db, space)?;
+            db.flush_cf_opt(family, &FlushOptions::default()).map_err(|e| from_rocks(&e))?;
+            db.compact_range_cf(family, None::<&[u8]>, None::<&[u8]>);
+        }
+        Ok(())
+    }
+}
+
+impl Drop for RocksEngine {
+    fn drop(&mut self) {
+        if let Some(db) = self.db.get_mut() {
+            if let Err(e) = db.flush_wal(true) {
+                log::error!("store {}: the last sync failed: {e}", self.directory.display());
+            }
+            db.cancel_all_background_work(true);
+        }
+    }
+}

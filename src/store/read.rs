@@ -1,0 +1,204 @@
+//! Reading records.
+
+use std::collections::BTreeSet;
+use std::ops::ControlFlow;
+
+use super::history::{self, Own};
+use super::record::{Dirent, Header, Inode, Usage};
+use super::{Epoch, Error, Local, RealmId, Result, Store, key};
+use crate::engine::{Keyspace, View};
+
+/// Typed access to versioned records, the same for a reader and for a transaction.
+pub trait Records {
+    /// The value of the record with this live key.
+    fn record(&self, live: &[u8]) -> Result<Option<Vec<u8>>>;
+
+    /// Visits the records whose live keys are in `from..to`, all of one realm, in key order. A
+    /// transaction's own changes do not show.
+    fn records(
+        &self,
+        from: &[u8],
+        to: &[u8],
+        visit: &mut dyn FnMut(&[u8], &[u8]) -> Result<ControlFlow<()>>,
+    ) -> Result<()>;
+
+    /// An inode.
+    fn inode(&self, realm: RealmId, ino: Local) -> Result<Option<Inode>> {
+        self.record(&key::inode(realm, ino))?.map(|bytes| Inode::decode(&bytes)).transpose()
+    }
+
+    /// An inode that a dirent names, and so has to exist.
+    fn named_inode(&self, realm: RealmId, ino: Local) -> Result<Inode> {
+        self.inode(realm, ino)?.ok_or_else(|| {
+            Error::corrupt(format!("a name leads to inode {}, which does not exist", ino.to_ino(realm)))
+        })
+    }
+
+    /// The dirent of a name.
+    fn dirent(&self, realm: RealmId, dir: Local, hash: u64, name: &[u8]) -> Result<Option<Dirent>> {
+        self.record(&key::dirent(realm, dir, hash, name))?.map(|bytes| Dirent::decode(&bytes)).transpose()
+    }
+
+    /// The value of an extended attribute.
+    fn xattr(&self, realm: RealmId, ino: Local, name: &[u8]) -> Result<Option<Vec<u8>>> {
+        self.record(&key::xattr(realm, ino, name))
+    }
+
+    /// The names of an inode's extended attributes.
+    fn xattr_names(&self, realm: RealmId, ino: Local) -> Result<Vec<Vec<u8>>> {
+        let prefix = key::numbered(key::tag::XATTR, realm, ino.0);
+        let mut names = Vec::new();
+        self.records(&prefix, &key::after(&prefix), &mut |key, _| {
+            if let Some((_, name)) = key::parse_xattr(key) {
+                names.push(name.to_vec());
+            }
+            Ok(ControlFlow::Continue(()))
+        })?;
+        Ok(names)
+    }
+
+    /// Where an inode has names: the directory and the name of each.
+    fn links(&self, realm: RealmId, ino_realm: RealmId, ino: Local) -> Result<Vec<(Local, Vec<u8>)>> {
+        let prefix = key::links_of(realm, ino_realm, ino);
+        let mut links = Vec::new();
+        self.records(&prefix, &key::after(&prefix), &mut |key, _| {
+            if let Some((_, dir, name)) = key::parse_link(key) {
+                links.push((dir, name.to_vec()));
+            }
+            Ok(ControlFlow::Continue(()))
+        })?;
+        Ok(links)
+    }
+
+    /// What a realm holds.
+    fn usage_record(&self, realm: RealmId) -> Result<Usage> {
+        let bytes = self.record(&key::of_realm(key::tag::USAGE, realm))?;
+        bytes.map_or(Ok(Usage::default()), |bytes| Usage::decode(&bytes))
+    }
+}
+
+enum Source<'s> {
+    Newest,
+    Frozen(Box<dyn View + 's>),
+}
+
+/// Reads records: the newest of each, those of one instant, or as of an epoch.
+pub struct Reader<'s> {
+    store: &'s Store,
+    source: Source<'s>,
+    at: Option<Epoch>,
+}
+
+impl<'s> Reader<'s> {
+    pub(super) fn newest(store: &'s Store) -> Self {
+        Reader { store, source: Source::Newest, at: None }
+    }
+
+    pub(super) fn frozen(store: &'s Store) -> Self {
+        Reader { store, source: Source::Frozen(store.engine.view()), at: None }
+    }
+
+    /// The same, as everything was at an epoch.
+    pub fn at(mut self, epoch: Epoch) -> Self {
+        self.at = Some(epoch);
+        self
+    }
+
+    /// The epoch that it shows; None for the present.
+    pub fn epoch(&self) -> Option<Epoch> {
+        self.at
+    }
+
+    /// The keys below, for what is not versioned.
+    pub fn raw(&self) -> &dyn View {
+        match &self.source {
+            Source::Newest => &*self.store.engine,
+            Source::Frozen(view) => &**view,
+        }
+    }
+
+    fn base_of(&self, realm: RealmId) -> Option<(RealmId, Epoch)> {
+        self.store.realm(realm)?.base()
+    }
+}
+
+/// Follows a record through a fork's bases.
+pub(super) fn resolve(
+    view: &dyn View,
+    base_of: &dyn Fn(RealmId) -> Option<(RealmId, Epoch)>,
+    live: &[u8],
+    at: Option<Epoch>,
+) -> Result<Option<Vec<u8>>> {
+    let own = match at {
+        None => history::now(view, live)?,
+        Some(epoch) => history::at(view, live, epoch)?,
+    };
+    match own {
+        Own::Value(value) => Ok(Some(value)),
+        Own::Whiteout => Ok(None),
+        Own::Gap => {
+            let realm = key::realm_of(live).ok_or_else(|| Error::corrupt("a key is too short"))?;
+            match base_of(realm) {
+                None => Ok(None),
+                Some((base, epoch)) => {
+                    resolve(view, base_of, &key::live(base, &key::record_part(live)), Some(epoch))
+                }
+            }
+        }
+    }
+}
+
+impl Records for Reader<'_> {
+    fn record(&self, live: &[u8]) -> Result<Option<Vec<u8>>> {
+        resolve(self.raw(), &|realm| self.base_of(realm), live, self.at)
+    }
+
+    fn records(
+        &self,
+        from: &[u8],
+        to: &[u8],
+        visit: &mut dyn FnMut(&[u8], &[u8]) -> Result<ControlFlow<()>>,
+    ) -> Result<()> {
+        let realm = key::realm_of(from).ok_or_else(|| Error::corrupt("a key is too short"))?;
+        if self.at.is_none() && self.base_of(realm).is_none() {
+            return scan_live(self.raw(), from, to, visit);
+        }
+        let mut parts = BTreeSet::new();
+        let mut layer = Some(realm);
+        while let Some(id) = layer {
+            let within = |bound: &[u8]| key::live(id, &key::record_part(bound));
+            history::parts(self.raw(), id, &within(from), &within(to), &mut parts)?;
+            layer = self.base_of(id).map(|(base, _)| base);
+        }
+        for part in parts {
+            let live = key::live(realm, &part);
+            if let Some(value) = self.record(&live)? {
+                if visit(&live, &value)?.is_break() {
+                    break;
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Visits live records that are not whiteouts.
+pub(super) fn scan_live(
+    view: &dyn View,
+    from: &[u8],
+    to: &[u8],
+    visit: &mut dyn FnMut(&[u8], &[u8]) -> Result<ControlFlow<()>>,
+) -> Result<()> {
+    let mut failure = None;
+    view.scan(Keyspace::Meta, from, to, &mut |key, raw| {
+        let visited = Header::unwrap(raw).and_then(|(header, payload)| match header.whiteout {
+            true => Ok(ControlFlow::Continue(())),
+            false => visit(key, payload),
+        });
+        visited.unwrap_or_else(|error| {
+            failure = Some(error);
+            ControlFlow::Break(())
+        })
+    })?;
+    failure.map_or(Ok(()), Err)
+}

@@ -1,0 +1,115 @@
+//! Realms in memory: epochs, references and allocation.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use parking_lot::{ArcRwLockReadGuard, ArcRwLockWriteGuard, RawRwLock, RwLock};
+
+use super::record::{RealmRecord, Usage};
+use super::{Epoch, RealmId};
+
+pub(super) type StateGuard = ArcRwLockWriteGuard<RawRwLock, RealmState>;
+
+/// A realm that is loaded.
+#[derive(Debug)]
+pub struct Realm {
+    id: RealmId,
+    /// Of a fork: what it shows where it has nothing of its own. Never changes.
+    base: Option<(RealmId, Epoch)>,
+    state: Arc<RwLock<RealmState>>,
+}
+
+/// What changes in a realm; guarded by the realm's lock, which every transaction in it holds.
+#[derive(Debug, Clone, Default)]
+pub struct RealmState {
+    /// Its record.
+    pub record: RealmRecord,
+    /// Its own snapshots that exist.
+    pub snapshots: BTreeSet<Epoch>,
+    /// The epochs that forks of it show, and how many do.
+    pub pins: BTreeMap<Epoch, u32>,
+    /// The next inode number.
+    pub next: u64,
+    /// Inode numbers below it are covered by the record on disk.
+    pub reserved: u64,
+    /// What it holds.
+    pub usage: Usage,
+}
+
+impl Realm {
+    pub(super) fn new(id: RealmId, state: RealmState) -> Realm {
+        Realm { id, base: state.record.base, state: Arc::new(RwLock::new(state)) }
+    }
+
+    /// Its number.
+    pub fn id(&self) -> RealmId {
+        self.id
+    }
+
+    /// What a fork shows where it has nothing of its own.
+    pub fn base(&self) -> Option<(RealmId, Epoch)> {
+        self.base
+    }
+
+    /// Its state, shared.
+    pub fn read(&self) -> ArcRwLockReadGuard<RawRwLock, RealmState> {
+        RwLock::read_arc_recursive(&self.state)
+    }
+
+    /// Its state, alone.
+    pub(super) fn write(&self) -> StateGuard {
+        RwLock::write_arc(&self.state)
+    }
+}
+
+impl RealmState {
+    /// The epoch of what is written now, given the newest home snapshot ever taken.
+    pub fn epoch(&self, last_home: Epoch) -> Epoch {
+        1 + self.record.last_snapshot.max(last_home)
+    }
+
+    /// Everything that needs the realm as it was: its snapshots, its forks' pins, and the home
+    /// snapshots taken during its life.
+    pub fn refs(&self, home: &BTreeSet<Epoch>) -> Refs {
+        let end = self.record.dead.unwrap_or(Epoch::MAX);
+        let mut all = self.snapshots.clone();
+        all.extend(self.pins.keys());
+        if self.record.created < end {
+            all.extend(home.range(self.record.created..end));
+        }
+        Refs(all)
+    }
+}
+
+/// A realm's references, in order.
+#[derive(Debug, Clone, Default)]
+pub struct Refs(BTreeSet<Epoch>);
+
+impl Refs {
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Whether one lies in `first..=last`.
+    pub fn any_in(&self, first: Epoch, last: Epoch) -> bool {
+        first <= last && self.0.range(first..=last).next().is_some()
+    }
+
+    /// Whether `epoch` is one.
+    pub fn contains(&self, epoch: Epoch) -> bool {
+        self.0.contains(&epoch)
+    }
+
+    /// The next older one than `epoch`, 0 for none, and the next newer one.
+    pub fn neighbours(&self, epoch: Epoch) -> (Epoch, Epoch) {
+        let older = self.0.range(..epoch).next_back().copied().unwrap_or(0);
+        let newer = self.0.range(epoch + 1..).next().copied().unwrap_or(Epoch::MAX);
+        (older, newer)
+    }
+
+    /// The oldest.
+    pub fn oldest(&self) -> Option<Epoch> {
+        self.0.first().copied()
+    }
+}

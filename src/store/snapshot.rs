@@ -1,0 +1,91 @@
+//! Taking and dropping snapshots: one record each, whatever they cover.
+
+use std::collections::BTreeSet;
+use std::sync::atomic::Ordering;
+
+use parking_lot::RwLock;
+
+use super::record::{SnapshotKind, SnapshotRecord};
+use super::{Epoch, HOME, RealmId, Result, Store, Txn, key};
+use crate::engine::{Batch, Keyspace};
+
+/// What a mark in the collection queue covers.
+pub(super) const ONE_REALM: u8 = 0;
+pub(super) const ALL_REALMS: u8 = 1;
+
+impl Txn<'_> {
+    /// Takes a snapshot of a realm, together with the transaction's other changes: it shows the
+    /// realm as it was before them if it is the first thing that the transaction does there.
+    pub fn take_snapshot(&mut self, realm: RealmId, snapshot: &SnapshotRecord) -> Result<Epoch> {
+        let number = self.store.last_snapshot.fetch_add(1, Ordering::SeqCst) + 1;
+        let locked = self.locked_mut(realm)?;
+        let mut record = locked.record.take().unwrap_or_else(|| locked.state.record.clone());
+        record.last_snapshot = number;
+        locked.record = Some(record);
+        locked.taken = Some(number);
+        locked.state.snapshots.insert(number);
+        locked.epoch = number + 1;
+        self.put_plain(key::numbered(key::tag::SNAPSHOT, realm, number), snapshot.encode());
+        Ok(number)
+    }
+}
+
+impl Store {
+    /// Takes a snapshot of one realm. Its number is the epoch to read at.
+    pub fn take_snapshot(&self, realm: RealmId, snapshot: &SnapshotRecord) -> Result<Epoch> {
+        let mut txn = self.begin(&[realm])?;
+        let number = txn.take_snapshot(realm, snapshot)?;
+        txn.commit()?;
+        Ok(number)
+    }
+
+    /// Takes a snapshot of everything: all realms at one instant, in one record.
+    pub fn take_home_snapshot(&self, name: &[u8], snapshot: &SnapshotRecord) -> Result<Epoch> {
+        let _alone = RwLock::write_arc(&self.freeze);
+        let number = self.last_snapshot.fetch_add(1, Ordering::SeqCst) + 1;
+        let record = SnapshotRecord { kind: SnapshotKind::Home, name: name.to_vec(), ..snapshot.clone() };
+        let mut superblock = self.superblock.lock();
+        let mut changed = superblock.clone();
+        changed.last_home_snapshot = number;
+        let mut batch = Batch::new();
+        batch.put(Keyspace::Meta, key::SUPERBLOCK.to_vec(), changed.encode());
+        batch.put(Keyspace::Meta, key::numbered(key::tag::SNAPSHOT, HOME, number), record.encode());
+        self.engine.write(batch)?;
+        *superblock = changed;
+        self.home_snapshots.write().insert(number, record);
+        Ok(number)
+    }
+
+    /// Drops a snapshot of one realm; false when there is none of that number. It is gone at
+    /// once; what only it needed is freed by [`Store::collect`].
+    pub fn drop_snapshot(&self, realm: RealmId, number: Epoch) -> Result<bool> {
+        let mut txn = self.begin(&[realm])?;
+        if !txn.locked(realm)?.state.snapshots.contains(&number) {
+            return Ok(false);
+        }
+        txn.delete_plain(key::numbered(key::tag::SNAPSHOT, realm, number));
+        txn.put_plain(key::numbered(key::tag::PENDING, realm, number), vec![ONE_REALM]);
+        txn.locked_mut(realm)?.dropped = Some(number);
+        txn.commit()?;
+        Ok(true)
+    }
+
+    /// Drops a snapshot of everything; false when there is none of that number.
+    pub fn drop_home_snapshot(&self, number: Epoch) -> Result<bool> {
+        let _alone = RwLock::write_arc(&self.freeze);
+        if !self.home_snapshots.read().contains_key(&number) {
+            return Ok(false);
+        }
+        let mut batch = Batch::new();
+        batch.delete(Keyspace::Meta, key::numbered(key::tag::SNAPSHOT, HOME, number));
+        batch.put(Keyspace::Meta, key::numbered(key::tag::PENDING, HOME, number), vec![ALL_REALMS]);
+        self.engine.write(batch)?;
+        self.home_snapshots.write().remove(&number);
+        Ok(true)
+    }
+
+    /// The home snapshots, oldest first.
+    pub fn home_snapshots(&self) -> BTreeSet<Epoch> {
+        self.home_snapshot_numbers()
+    }
+}

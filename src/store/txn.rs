@@ -1,0 +1,401 @@
+//! Changing records: one transaction is one atomic batch.
+//!
+//! A transaction holds the locks of the realms it changes, so its reads stay true until it
+//! commits. Dropping it without a commit changes nothing. A thread has one at a time.
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+use parking_lot::{ArcRwLockReadGuard, RawRwLock, RwLock};
+
+use super::realm::StateGuard;
+use super::record::{Dirent, Header, Inode, RealmRecord, Usage};
+use super::{Epoch, Error, HOME, Local, ROOT, Realm, RealmId, RealmState, Records, Result, Store, key, read};
+use crate::engine::{Batch, Keyspace};
+
+/// Inode numbers are set aside in runs: a run is lost in a crash, and only the run costs a write.
+const INODE_RUN: u64 = 1024;
+
+/// Numbers within a realm that fit the low half of an inode number.
+const LOCAL_END: u64 = 1 << 32;
+
+/// A realm under change.
+pub(super) struct Locked {
+    pub(super) realm: Arc<Realm>,
+    pub(super) state: StateGuard,
+    pub(super) epoch: Epoch,
+    usage: Usage,
+    next: u64,
+    reserved: u64,
+    /// The realm's new record, if it changes.
+    pub(super) record: Option<RealmRecord>,
+    pub(super) taken: Option<Epoch>,
+    pub(super) dropped: Option<Epoch>,
+    new: bool,
+}
+
+/// A set of changes in the making.
+pub struct Txn<'s> {
+    pub(super) store: &'s Store,
+    _running: ArcRwLockReadGuard<RawRwLock, ()>,
+    pub(super) realms: Vec<Locked>,
+    /// Live keys that were read or changed, with their present raw values.
+    seen: RefCell<HashMap<Vec<u8>, Option<Vec<u8>>>>,
+    pub(super) batch: Batch,
+    growth: Option<u64>,
+}
+
+impl Store {
+    /// Begins a transaction in some realms. They are locked in the order of their numbers.
+    ///
+    /// # Errors
+    /// A realm that does not exist.
+    pub fn begin(&self, realms: &[RealmId]) -> Result<Txn<'_>> {
+        let running = RwLock::read_arc(&self.freeze);
+        let last_home = self.home_snapshots_last();
+        let mut ids = realms.to_vec();
+        ids.sort_unstable();
+        ids.dedup();
+        let mut locked = Vec::with_capacity(ids.len());
+        for id in ids {
+            let realm = self.realm(id).ok_or_else(|| Error::corrupt(format!("there is no realm {}", id.0)))?;
+            let state = realm.write();
+            locked.push(Locked {
+                epoch: state.epoch(last_home),
+                usage: state.usage,
+                next: state.next,
+                reserved: state.reserved,
+                record: None,
+                taken: None,
+ dropped: None,
+                new: false,
+                realm,
+                state,
+            });
+        }
+        Ok(Txn {
+            store: self,
+            _running: running,
+            realms: locked,
+            seen: RefCell::default(),
+            batch: Batch::new(),
+            growth: None,
+        })
+    }
+
+    pub(super) fn home_snapshots_last(&self) -> Epoch {
+        self.superblock.lock().last_home_snapshot
+    }
+}
+
+impl Txn<'_> {
+    pub(super) fn locked(&self, realm: RealmId) -> Result<&Locked> {
+        self.realms
+            .iter()
+            .find(|locked| locked.realm.id() == realm)
+            .ok_or_else(|| Error::corrupt(format!("realm {} is not part of the transaction", realm.0)))
+    }
+
+    pub(super) fn locked_mut(&mut self, realm: RealmId) -> Result<&mut Locked> {
+        self.realms
+            .iter_mut()
+            .find(|locked| locked.realm.id() == realm)
+            .ok_or_else(|| Error::corrupt(format!("realm {} is not part of the transaction", realm.0)))
+    }
+
+    /// The epoch of what is written in a realm now.
+    pub fn epoch(&self, realm: RealmId) -> Result<Epoch> {
+        Ok(self.locked(realm)?.epoch)
+    }
+
+    /// Whether something needs the realm as it was in one of `first..=last`.
+    pub(super) fn needed(&self, realm: RealmId, first: Epoch, last: Epoch) -> Result<bool> {
+        let locked = self.locked(realm)?;
+        if first > last || locked.new {
+            return Ok(false);
+        }
+        let state = &locked.state;
+        if state.snapshots.range(first..=last).next().is_some() || state.pins.range(first..=last).next().is_some() {
+            return Ok(true);
+        }
+        let home = self.store.home_snapshots.read();
+        if home.is_empty() {
+            return Ok(false);
+        }
+        Ok(state.refs(&home.keys().copied().collect()).any_in(first, last))
+    }
+
+    fn raw(&self, live: &[u8]) -> Result<Option<Vec<u8>>> {
+        if let Some(known) = self.seen.borrow().get(live) {
+            return Ok(known.clone());
+        }
+        let raw = self.store.engine.get(Keyspace::Meta, live)?;
+        self.seen.borrow_mut().insert(live.to_vec(), raw.clone());
+        Ok(raw)
+    }
+
+    /// Sets a versioned record.
+    pub fn put_record(&mut self, live: Vec<u8>, payload: &[u8]) -> Result<()> {
+        self.replace(live, Some((payload, false)))
+    }
+
+    /// Removes a versioned record; nothing when there is none.
+    pub fn delete_record(&mut self, live: Vec<u8>) -> Result<()> {
+        let realm = key::realm_of(&live).ok_or_else(|| Error::corrupt("a key is too short"))?;
+        let below = match self.locked(realm)?.realm.base() {
+            None => None,
+            Some((base, epoch)) => read::resolve(
+                &*self.store.engine,
+                &|id| self.store.realm(id)?.base(),
+                &key::live(base, &key::record_part(&live)),
+                Some(epoch),
+            )?,
+        };
+        match below {
+            Some(_) => self.replace(live, Some((b"", true))),
+            None => self.replace(live, None),
+        }
+    }
+
+    /// Changes a live record. The old value moves to the history exactly when something needs
+    /// an epoch in which it held.
+    fn replace(&mut self, live: Vec<u8>, new: Option<(&[u8], bool)>) -> Result<()> {
+        let realm = key::realm_of(&live).ok_or_else(|| Error::corrupt("a key is too short"))?;
+        let epoch = self.locked(realm)?.epoch;
+        let old = self.raw(&live)?;
+        let born = old.as_deref().map(Header::unwrap).transpose()?.map(|(header, _)| header.born);
+        if let (Some(born), Some(old)) = (born, old) {
+            if self.needed(realm, born, epoch.saturating_sub(1))? {
+                let entry = key::history(realm, &key::record_part(&live), Some(epoch - 1));
+                self.batch.put(Keyspace::Meta, entry, old);
+            }
+        } else if new.is_none() {
+            return Ok(());
+        }
+        if born.is_none_or(|born| born < epoch) {
+            self.touch(realm, epoch, &key::record_part(&live))?;
+        }
+        let raw = new.map(|(payload, whiteout)| Header { born: epoch, whiteout }.wrap(payload));
+        match &raw {
+            Some(raw) => self.batch.put(Keyspace::Meta, live.clone(), raw.clone()),
+            None => self.batch.delete(Keyspace::Meta, live.clone()),
+        }
+        self.seen.borrow_mut().insert(live, raw);
+        Ok(())
+    }
+
+    /// Enters the first change of a record in an epoch into the index that restore, diff and
+    /// collection walk. With nothing to go back to there is no index, and no cost.
+    pub(super) fn touch(&mut self, realm: RealmId, epoch: Epoch, part: &[u8]) -> Result<()> {
+        if self.needed(realm, 0, Epoch::MAX)? {
+            self.batch.put(Keyspace::Meta, key::touched(realm, epoch, part), Vec::new());
+        }
+        Ok(())
+    }
+
+    /// Sets a record that is not versioned.
+    pub fn put_plain(&mut self, key: Vec<u8>, value: Vec<u8>) {
+        self.batch.put(Keyspace::Meta, key, value);
+    }
+
+    /// Removes a record that is not versioned.
+    pub fn delete_plain(&mut self, key: Vec<u8>) {
+        self.batch.delete(Keyspace::Meta, key);
+    }
+
+    /// Sets a value in the `data` keyspace that is no chunk.
+    pub fn put_data(&mut self, key: Vec<u8>, value: Vec<u8>) {
+        self.batch.put(Keyspace::Data, key, value);
+    }
+
+    /// Removes a value in the `data` keyspace that is no chunk.
+    pub fn delete_data(&mut self, key: Vec<u8>) {
+        self.batch.delete(Keyspace::Data, key);
+    }
+
+    /// Sets an inode.
+    pub fn put_inode(&mut self, realm: RealmId, ino: Local, inode: &Inode) -> Result<()> {
+        self.put_record(key::inode(realm, ino), &inode.encode())
+    }
+
+    /// Sets a dirent and its reverse link.
+    pub fn put_dirent(&mut self, realm: RealmId, dir: Local, name: &[u8], dirent: &Dirent) -> Result<()> {
+        let hash = self.store.name_hash(name);
+        self.put_record(key::dirent(realm, dir, hash, name), &dirent.encode())?;
+        let (ino_realm, ino) = dirent.inode_of(realm);
+        self.put_record(key::link(realm, ino_realm, ino, dir, name), b"")
+    }
+
+    /// Removes a dirent and its reverse link.
+    pub fn delete_dirent(&mut self, realm: RealmId, dir: Local, name: &[u8], dirent: &Dirent) -> Result<()> {
+        let hash = self.store.name_hash(name);
+        self.delete_record(key::dirent(realm, dir, hash, name))?;
+        let (ino_realm, ino) = dirent.inode_of(realm);
+        self.delete_record(key::link(realm, ino_realm, ino, dir, name))
+    }
+
+    /// A number for a new inode. It is never given out again, whatever becomes of the transaction.
+    ///
+    /// # Errors
+    /// [`Error::Exhausted`] after 2^32 inodes in one realm.
+    pub fn new_ino(&mut self, realm: RealmId) -> Result<Local> {
+        let locked = self.locked_mut(realm)?;
+        let ino = locked.next;
+        if ino >= LOCAL_END {
+            return Err(Error::Exhausted("inode numbers in this thread"));
+        }
+        locked.next += 1;
+        if locked.next > locked.reserved {
+            locked.reserved = locked.next + INODE_RUN;
+            let reserved = locked.reserved.to_be_bytes().to_vec();
+            self.batch.put(Keyspace::Meta, key::of_realm(key::tag::NEXT, realm), reserved);
+        }
+        Ok(Local(ino))
+    }
+
+    /// Makes a realm with a root directory for a thread.
+    pub fn new_realm(&mut self, root: &Inode) -> Result<RealmId> {
+        let mut superblock = self.store.superblock.lock();
+        let id = RealmId(superblock.next_realm);
+        superblock.next_realm =
+            superblock.next_realm.checked_add(1).ok_or(Error::Exhausted("numbers for threads"))?;
+        // Every creation of a realm holds the home's lock, so the copies on disk count up too.
+        self.locked(HOME)?;
+        self.batch.put(Keyspace::Meta, key::SUPERBLOCK.to_vec(), superblock.encode());
+        let epoch = 1 + superblock.last_home_snapshot;
+        drop(superblock);
+        let record = RealmRecord { created: epoch, ..RealmRecord::default() };
+        let first = ROOT.0 + 1;
+        let realm = Arc::new(Realm::new(id, RealmState { record: record.clone(), next: first, ..Default::default() }));
+        let state = realm.write();
+        self.realms.push(Locked {
+            epoch,
+            usage: Usage::default(),
+            next: first,
+            reserved: first,
+            record: Some(record),
+            taken: None,
+ dropped: None,
+            new: true,
+            realm,
+            state,
+        });
+        self.batch.put(Keyspace::Meta, key::of_realm(key::tag::NEXT, id), first.to_be_bytes().to_vec());
+        self.put_inode(id, ROOT, root)?;
+        self.add_usage(id, 1, 0)?;
+        Ok(id)
+    }
+
+    /// Marks a thread's realm as deleted. What no snapshot needs is collected later.
+    pub fn retire_realm(&mut self, realm: RealmId) -> Result<()> {
+        let locked = self.locked_mut(realm)?;
+        let record = RealmRecord { dead: Some(locked.epoch), ..locked.state.record.clone() };
+        locked.record = Some(record);
+        Ok(())
+    }
+
+    /// Adds to what a realm holds.
+    pub fn add_usage(&mut self, realm: RealmId, inodes: i64, bytes: i64) -> Result<()> {
+        let usage = &mut self.locked_mut(realm)?.usage;
+        usage.inodes = usage.inodes.saturating_add_signed(inodes);
+        usage.bytes = usage.bytes.saturating_add_signed(bytes);
+        Ok(())
+    }
+
+    /// Says that the transaction takes room: it is refused when the disk is nearly full, as
+    /// deletions are not.
+    pub fn grow(&mut self, bytes: u64) {
+        self.growth = Some(self.growth.unwrap_or(0) + bytes);
+    }
+
+    /// Asks that the changes be on the medium when the commit returns.
+    pub fn set_durable(&mut self, durable: bool) {
+        self.batch.set_durable(durable);
+    }
+
+    /// Applies the changes, all or none.
+    ///
+    /// # Errors
+    /// Nothing was changed then, on disk or in memory.
+    pub fn commit(mut self) -> Result<()> {
+        let done = self.apply();
+        if done.is_err() {
+            for locked in &mut self.realms {
+                if let Some(number) = locked.taken {
+                    locked.state.snapshots.remove(&number);
+                }
+            }
+        }
+        done
+    }
+
+    fn apply(&mut self) -> Result<()> {
+        if let Some(bytes) = self.growth {
+            self.store.room.take(&*self.store.engine, bytes + 1024)?;
+        }
+        let changed: Vec<(RealmId, Usage)> = self
+            .realms
+            .iter()
+            .filter(|locked| locked.usage != locked.state.usage)
+            .map(|locked| (locked.realm.id(), locked.usage))
+            .collect();
+        for (realm, usage) in changed {
+            self.put_record(key::of_realm(key::tag::USAGE, realm), &usage.encode())?;
+        }
+        for locked in &self.realms {
+            if let Some(record) = &locked.record {
+                let key = key::of_realm(key::tag::REALM, locked.realm.id());
+                self.batch.put(Keyspace::Meta, key, record.encode());
+            }
+        }
+        if self.batch.is_empty() {
+            return Ok(());
+        }
+        let written = self.store.engine.write(std::mem::take(&mut self.batch));
+        if let Err(error) = written {
+            self.store.room.forget();
+            return Err(error.into());
+        }
+        for locked in &mut self.realms {
+            locked.state.usage = locked.usage;
+            locked.state.next = locked.next;
+            locked.state.reserved = locked.reserved;
+            if let Some(record) = locked.record.take() {
+                locked.state.record = record;
+            }
+            locked.state.snapshots.extend(locked.taken);
+            if let Some(number) = locked.dropped {
+                locked.state.snapshots.remove(&number);
+            }
+            if locked.new {
+                self.store.realms.write().insert(locked.realm.id(), Arc::clone(&locked.realm));
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Records for Txn<'_> {
+    fn record(&self, live: &[u8]) -> Result<Option<Vec<u8>>> {
+        if let Some(raw) = self.raw(live)? {
+            let (header, payload) = Header::unwrap(&raw)?;
+            return Ok((!header.whiteout).then(|| payload.to_vec()));
+        }
+        let realm = key::realm_of(live).ok_or_else(|| Error::corrupt("a key is too short"))?;
+        match self.locked(realm)?.realm.base() {
+            None => Ok(None),
+            Some(_) => self.store.reader().record(live),
+        }
+    }
+
+    fn records(
+        &self,
+        from: &[u8],
+        to: &[u8],
+        visit: &mut dyn FnMut(&[u8], &[u8]) -> Result<ControlFlow<()>>,
+    ) -> Result<()> {
+        self.store.reader().records(from, to, visit)
+    }
+}
