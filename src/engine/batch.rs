@@ -54,6 +54,11 @@ impl Batch {
         self.ops.len()
     }
 
+    /// One change, by its place in the order.
+    pub fn get(&self, at: usize) -> Option<&Op> {
+        self.ops.get(at)
+    }
+
     /// The changes, in order.
     pub fn into_ops(self) -> Vec<Op> {
         self.ops

@@ -3,50 +3,76 @@
 //! Three things leave work behind, each as a record, so that a crash only delays it:
 //! a dropped snapshot (`P`), a data generation that was replaced or unlinked (`G`), and a realm
 //! whose thread was deleted. What is freed is decided by one rule: a value that held from epoch
-//! `born` to epoch `last` goes when no reference lies in between. A number that was dropped
-//! cannot come back, so deciding twice is harmless.
+//! `born` to epoch `last` goes when no reference lies in between. References only ever go from
+//! epochs that are past, so deciding twice, or starting over after a crash, is harmless.
+//!
+//! A value that dropped snapshot `s` alone needed was replaced after `s` and not after the next
+//! reference: so the touched index between the two leads to it. A garbage generation has no
+//! replacement. It is filed under the newest reference that shows it (`K`), and looked at again
+//! when that one goes.
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use super::realm::Refs;
-use super::record::{Garbage, Header};
-use super::snapshot::ALL_REALMS;
-use super::{Epoch, Error, HOME, Realm, RealmId, Result, Store, key};
+use super::record::{Garbage, Header, Inode};
+use super::snapshot::{ALL_REALMS, ONE_REALM};
+use super::{Epoch, Error, HOME, Local, Realm, RealmId, Result, Store, history, key};
 use crate::engine::{Batch, Keyspace};
 
 /// Keys that one step looks at, at most: so the foreground waits for little.
 const STEP: usize = 512;
 
+/// Where the collection of the first task in the queue stands. Only in memory: after a crash it
+/// starts over, and finds less.
+#[derive(Debug, Default)]
+pub(super) struct Walk {
+    task: Vec<u8>,
+    /// The first key that was not looked at; empty at the start.
+    next: Vec<u8>,
+}
+
+impl Walk {
+    fn on(&mut self, task: Vec<u8>) -> &mut Vec<u8> {
+        if self.task != task {
+            *self = Walk { task, next: Vec::new() };
+        }
+        &mut self.next
+    }
+}
+
+/// A dropped snapshot in the queue.
+struct Pending {
+    key: Vec<u8>,
+    realm: RealmId,
+    number: Epoch,
+    scope: u8,
+}
+
 impl Store {
-    /// Does one step of what is pending, and says whether there is more.
+    /// Does one step of what is pending. False: there is nothing more to do. It locks realms, so
+    /// it is not for a thread that has a transaction.
     pub fn collect(&self) -> Result<bool> {
-        if let Some((realm, number, scope)) = self.next_pending()? {
-            let realms = match scope {
-                ALL_REALMS => self.realms(),
-                _ => self.realm(realm).into_iter().collect(),
-            };
-            let mut more = false;
-            for realm in &realms {
-                more |= self.collect_snapshot(realm, number)?;
-            }
-            if !more {
+        let mut walk = self.collector.lock();
+        if let Some(pending) = self.next_pending()? {
+            let next = walk.on(pending.key.clone());
+            if self.collect_dropped(&pending, next)? {
                 let mut batch = Batch::new();
-                batch.delete(Keyspace::Meta, key::numbered(key::tag::PENDING, realm, number));
+                batch.delete(Keyspace::Meta, pending.key);
                 self.engine.write(batch)?;
             }
             return Ok(true);
         }
-        Ok(self.collect_generations()? | self.collect_realms()?)
+        Ok(self.collect_generation(&mut walk)? || self.collect_realm()?)
     }
 
-    fn next_pending(&self) -> Result<Option<(RealmId, Epoch, u8)>> {
+    fn next_pending(&self) -> Result<Option<Pending>> {
         let prefix = key::all(key::tag::PENDING);
         let Some((key, value)) = self.engine.first(Keyspace::Meta, &prefix, &key::after(&prefix))? else {
             return Ok(None);
         };
         match (key::realm_of(&key), key::number_of(&key), value.first()) {
-            (Some(realm), Some(number), Some(scope)) => Ok(Some((realm, number, *scope))),
+            (Some(realm), Some(number), Some(&scope)) => Ok(Some(Pending { key, realm, number, scope })),
             _ => Err(Error::corrupt("an entry of the collection queue cannot be read")),
         }
     }
@@ -55,184 +81,231 @@ impl Store {
         realm.read().refs(&self.home_snapshot_numbers())
     }
 
-    /// Frees what only a dropped snapshot needed, of what changed up to the next reference.
-    /// Says whether it stopped early.
-    fn collect_snapshot(&self, realm: &Arc<Realm>, number: Epoch) -> Result<bool> {
-        let txn = self.begin(&[realm.id()])?;
-        let refs = txn.locked(realm.id())?.state.refs(&self.home_snapshot_numbers());
-        let (_, newer) = refs.neighbours(number);
-        let from = key::touched(realm.id(), number + 1, b"");
-        let to = match newer {
-            Epoch::MAX => key::after(&key::of_realm(key::tag::TOUCHED, realm.id())),
-            newer => key::touched(realm.id(), newer + 1, b""),
+    /// Frees what only a dropped snapshot needed, and moves `next` on. Says whether that is all.
+    fn collect_dropped(&self, pending: &Pending, next: &mut Vec<u8>) -> Result<bool> {
+        let realms = match pending.scope {
+            ALL_REALMS => self.realms(),
+            _ => self.realm(pending.realm).into_iter().collect(),
         };
-        // Without an older reference nobody restores to before the next one: its entries can go.
-        let forget = refs.oldest().is_none_or(|oldest| oldest > number);
-        let mut batch = Batch::new();
-        let mut entries = Vec::new();
-        self.engine.scan(Keyspace::Meta, &from, &to, &mut |key, _| {
-            entries.push(key.to_vec());
-            if entries.len() < STEP { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
-        })?;
-        let mut freed = false;
-        for entry in &entries {
-            let (_, part) = key::parse_touched(entry).ok_or_else(|| Error::corrupt("a touched key is too short"))?;
-            freed |= match part.first() {
-                Some(&key::tag::CHUNK) => self.free_chunk(realm.id(), part, &refs, &mut batch)?,
-                _ => self.free_history(realm.id(), part, &refs, &mut batch)?,
-            };
-            if forget {
-                batch.delete(Keyspace::Meta, entry.clone());
+        let mut budget = STEP;
+        for realm in realms {
+            let end = key::after(&key::of_realm(key::tag::TOUCHED, realm.id()));
+            if *next >= end {
+                continue;
             }
+            if !self.collect_dropped_in(&realm, pending.number, next, &mut budget)? {
+                return Ok(false);
+            }
+            *next = end;
+            budget = budget.saturating_sub(1);
         }
-        let full = entries.len() == STEP;
+        Ok(true)
+    }
+
+    fn collect_dropped_in(
+        &self,
+        realm: &Arc<Realm>,
+        number: Epoch,
+        next: &mut Vec<u8>,
+        budget: &mut usize,
+    ) -> Result<bool> {
+        let id = realm.id();
+        // Held until the batch is written, so that nothing changes between a look and a deletion.
+        let txn = self.begin(&[id])?;
+        let refs = txn.locked(id)?.state.refs(&self.home_snapshot_numbers());
+        if refs.contains(number) {
+            return Ok(true);
+        }
+        let mut batch = Batch::new();
+        let mut done = self.look_again_at_kept(id, number, &mut batch, budget)?;
+        if done {
+            let (_, newer) = refs.neighbours(number);
+            let from = key::touched(id, number.saturating_add(1), b"").max(std::mem::take(next));
+            let to = match newer {
+                Epoch::MAX => key::after(&key::of_realm(key::tag::TOUCHED, id)),
+                newer => key::touched(id, newer.saturating_add(1), b""),
+            };
+            // Nobody restores from before the oldest reference: entries up to it can go.
+            let forget = refs.oldest().is_none_or(|oldest| oldest > number);
+            let entries = self.keys(Keyspace::Meta, &from, &to, budget)?;
+            for entry in &entries {
+                let (_, part) = key::parse_touched(entry).ok_or_else(|| Error::corrupt("a touched key is too short"))?;
+                match part.first() {
+                    Some(&key::tag::CHUNK) => self.free_chunk(id, part, &refs, &mut batch)?,
+                    _ => self.free_history(id, part, &refs, &mut batch)?,
+                }
+                if forget {
+                    batch.delete(Keyspace::Meta, entry.clone());
+                }
+            }
+            done = *budget > 0;
+            *next = entries.into_iter().next_back().map_or(from, behind);
+        }
         if !batch.is_empty() {
             self.engine.write(batch)?;
         }
-        drop(txn);
-        if full && !forget && !freed {
-            // Nothing of this run went, so the next look would find the same run.
-            return self.collect_rest(realm, number, entries.last().map_or(&from[..], |last| last));
-        }
-        Ok(full)
+        Ok(done)
     }
 
-    /// Continues behind entries that stay.
-    fn collect_rest(&self, realm: &Arc<Realm>, number: Epoch, behind: &[u8]) -> Result<bool> {
-        let mut behind = behind.to_vec();
-        loop {
-            let txn = self.begin(&[realm.id()])?;
-            let refs = txn.locked(realm.id())?.state.refs(&self.home_snapshot_numbers());
-            let (_, newer) = refs.neighbours(number);
-            let to = match newer {
-                Epoch::MAX => key::after(&key::of_realm(key::tag::TOUCHED, realm.id())),
-                newer => key::touched(realm.id(), newer + 1, b""),
-            };
-            behind.push(0);
-            let mut entries = Vec::new();
-            self.engine.scan(Keyspace::Meta, &behind, &to, &mut |key, _| {
-                entries.push(key.to_vec());
-                if entries.len() < STEP { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
-            })?;
-            let mut batch = Batch::new();
-            for entry in &entries {
-                let (_, part) =
-                    key::parse_touched(entry).ok_or_else(|| Error::corrupt("a touched key is too short"))?;
-                match part.first() {
-                    Some(&key::tag::CHUNK) => self.free_chunk(realm.id(), part, &refs, &mut batch)?,
-                    _ => self.free_history(realm.id(), part, &refs, &mut batch)?,
-                };
-            }
-            if !batch.is_empty() {
-                self.engine.write(batch)?;
-            }
-            match entries.pop() {
-                Some(last) if entries.len() + 1 == STEP => behind = last,
-                _ => return Ok(false),
+    /// Garbage that the dropped snapshot was the newest to show goes back to the queue.
+    fn look_again_at_kept(&self, realm: RealmId, number: Epoch, batch: &mut Batch, budget: &mut usize) -> Result<bool> {
+        let prefix = key::numbered(key::tag::KEPT, realm, number);
+        for entry in self.keys(Keyspace::Meta, &prefix, &key::after(&prefix), budget)? {
+            let (_, until, ino, generation) =
+                key::parse_garbage(&entry).ok_or_else(|| Error::corrupt("a key of kept garbage is too short"))?;
+            if let Some(value) = self.engine.get(Keyspace::Meta, &entry)? {
+                batch.put(Keyspace::Meta, key::garbage(realm, until, ino, generation), value);
+                batch.delete(Keyspace::Meta, entry);
             }
         }
+        Ok(*budget > 0)
     }
 
-    fn free_history(&self, realm: RealmId, part: &[u8], refs: &Refs, batch: &mut Batch) -> Result<bool> {
+    /// Up to `budget` keys of a range; what is left of the budget is 0 if there may be more.
+    fn keys(&self, space: Keyspace, from: &[u8], to: &[u8], budget: &mut usize) -> Result<Vec<Vec<u8>>> {
+        let mut keys = Vec::new();
+        if *budget == 0 {
+            return Ok(keys);
+        }
+        self.engine.scan(space, from, to, &mut |key, _| {
+            keys.push(key.to_vec());
+            *budget -= 1;
+            if *budget > 0 { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+        })?;
+        Ok(keys)
+    }
+
+    fn free_history(&self, realm: RealmId, part: &[u8], refs: &Refs, batch: &mut Batch) -> Result<()> {
         let prefix = key::history(realm, part, None);
-        let mut unneeded = Vec::new();
         let mut failure = None;
         self.engine.scan(Keyspace::Meta, &prefix, &key::after(&prefix), &mut |key, raw| {
             match (key::parse_history(key), Header::unwrap(raw)) {
-                (Some((_, last)), Ok((header, _))) if !refs.any_in(header.born, last) => unneeded.push(key.to_vec()),
+                (Some((_, last)), Ok((header, _))) if !refs.any_in(header.born, last) => {
+                    batch.delete(Keyspace::Meta, key.to_vec());
+                }
                 (_, Err(error)) => failure = Some(error),
                 _ => {}
             }
             ControlFlow::Continue(())
         })?;
-        if let Some(error) = failure {
-            return Err(error);
-        }
-        let any = !unneeded.is_empty();
-        for key in unneeded {
-            batch.delete(Keyspace::Meta, key);
-        }
-        Ok(any)
+        failure.map_or(Ok(()), Err)
     }
 
     /// A version of a chunk held until the next newer one; the newest holds still.
-    fn free_chunk(&self, realm: RealmId, part: &[u8], refs: &Refs, batch: &mut Batch) -> Result<bool> {
+    fn free_chunk(&self, realm: RealmId, part: &[u8], refs: &Refs, batch: &mut Batch) -> Result<()> {
         let prefix = key::chunk_versions_of_part(realm, part);
-        let mut versions = Vec::new();
+        let mut kept = Vec::new();
+        let mut newer: Option<Epoch> = None;
         self.engine.scan(Keyspace::Data, &prefix, &key::after(&prefix), &mut |key, value| {
             if let Some(chunk) = key::parse_chunk(key) {
-                versions.push((key.to_vec(), chunk.epoch, value.is_empty()));
+                match newer.is_none_or(|newer| refs.any_in(chunk.epoch, newer.saturating_sub(1))) {
+                    true => kept.push((key.to_vec(), value.is_empty())),
+                    false => batch.delete(Keyspace::Data, key.to_vec()),
+                }
+                newer = Some(chunk.epoch);
             }
             ControlFlow::Continue(())
         })?;
-        let mut kept = Vec::new();
-        let mut any = false;
-        let mut newer: Option<Epoch> = None;
-        for (key, born, hole) in versions {
-            let needed = newer.is_none_or(|newer| refs.any_in(born, newer - 1));
-            newer = Some(born);
-            if needed {
-                kept.push((key, hole));
-            } else {
-                any = true;
-                batch.delete(Keyspace::Data, key);
-            }
-        }
         // A hole that hides nothing any more is no record.
         while let Some((key, true)) = kept.pop() {
-            any = true;
             batch.delete(Keyspace::Data, key);
         }
-        Ok(any)
+        Ok(())
     }
 
-    /// Frees generations that nothing needs.
-    fn collect_generations(&self) -> Result<bool> {
+    /// Frees the first garbage generation, or what no reference shows of it.
+    fn collect_generation(&self, walk: &mut Walk) -> Result<bool> {
         let prefix = key::all(key::tag::GARBAGE);
-        let mut ready = None;
-        let mut failure = None;
-        let mut refs: Option<(RealmId, Refs)> = None;
-        self.engine.scan(Keyspace::Meta, &prefix, &key::after(&prefix), &mut |key, value| {
-            let (Some((realm, died, ino, generation)), Ok(garbage)) = (key::parse_garbage(key), Garbage::decode(value))
-            else {
-                failure = Some(Error::corrupt("an entry of the garbage queue cannot be read"));
-                return ControlFlow::Break(());
-            };
-            if refs.as_ref().is_none_or(|(of, _)| *of != realm) {
-                let of_realm = self.realm(realm).map_or(Refs::default(), |realm| self.refs_of(&realm));
-                refs = Some((realm, of_realm));
-            }
-            if refs.as_ref().is_some_and(|(_, refs)| refs.any_in(garbage.born, died.saturating_sub(1))) {
-                return ControlFlow::Continue(());
-            }
-            ready = Some((key.to_vec(), key::chunks_of(realm, ino, generation)));
-            ControlFlow::Break(())
-        })?;
-        if let Some(error) = failure {
-            return Err(error);
-        }
-        let Some((entry, chunks)) = ready else { return Ok(false) };
+        let Some((entry, value)) = self.engine.first(Keyspace::Meta, &prefix, &key::after(&prefix))? else {
+            return Ok(false);
+        };
+        let (realm, died, ino, generation) =
+            key::parse_garbage(&entry).ok_or_else(|| Error::corrupt("a garbage key is too short"))?;
+        let born = Garbage::decode(&value)?.born;
         let mut batch = Batch::new();
-        if !self.free_prefix(Keyspace::Data, &chunks, &mut batch)? {
+        let done = match self.newest_showing(realm, ino, generation, born, died)? {
+            None => !self.free_prefix(Keyspace::Data, &key::chunks_of(realm, ino, generation), &mut batch)?,
+            Some(until) => {
+                let next = walk.on([&entry[..], &until.to_be_bytes()].concat());
+                let done = self.trim(realm, ino, generation, until, next, &mut batch)?;
+                if done {
+                    batch.put(Keyspace::Meta, key::kept(realm, until, ino, generation), value);
+                }
+                done
+            }
+        };
+        if done {
             batch.delete(Keyspace::Meta, entry);
         }
         self.engine.write(batch)?;
         Ok(true)
     }
 
-    /// Adds up to a step of deletions; says whether there are more keys.
-    fn free_prefix(&self, space: Keyspace, prefix: &[u8], batch: &mut Batch) -> Result<bool> {
-        let mut count = 0;
-        self.engine.scan(space, prefix, &key::after(prefix), &mut |key, _| {
-            batch.delete(space, key.to_vec());
-            count += 1;
-            if count < STEP { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
-        })?;
-        Ok(count == STEP)
+    /// The newest reference at which a generation is the content of its inode. An inode that had
+    /// no name for a while, or a document's kept version, died later than it was last shown.
+    fn newest_showing(
+        &self,
+        realm: RealmId,
+        ino: Local,
+        generation: u64,
+        born: Epoch,
+        died: Epoch,
+    ) -> Result<Option<Epoch>> {
+        let Some(loaded) = self.realm(realm) else { return Ok(None) };
+        let live = key::inode(realm, ino);
+        for epoch in self.refs_of(&loaded).newest_in(born, died.saturating_sub(1)) {
+            if let history::Own::Value(bytes) = history::at(&*self.engine, &live, epoch)?
+                && Inode::decode(&bytes)?.generation == generation
+            {
+                return Ok(Some(epoch));
+            }
+        }
+        Ok(None)
     }
 
-    /// Frees deleted threads that nothing needs.
-    fn collect_realms(&self) -> Result<bool> {
+    /// Frees the versions of chunks that came after the last reference that shows a generation.
+    /// That one was a reference already when they were written, so the touched index has them.
+    /// Says whether that is all.
+    fn trim(
+        &self,
+        realm: RealmId,
+        ino: Local,
+        generation: u64,
+        until: Epoch,
+        next: &mut Vec<u8>,
+        batch: &mut Batch,
+    ) -> Result<bool> {
+        let chunks = key::chunk_parts(ino, generation);
+        let end = key::after(&key::of_realm(key::tag::TOUCHED, realm));
+        if next.is_empty() {
+            *next = key::touched(realm, until.saturating_add(1), &chunks);
+        }
+        for _ in 0..STEP {
+            let Some((entry, _)) = self.engine.first(Keyspace::Meta, next, &end)? else { return Ok(true) };
+            let (epoch, part) = key::parse_touched(&entry).ok_or_else(|| Error::corrupt("a touched key is too short"))?;
+            *next = if part.starts_with(&chunks) {
+                batch.delete(Keyspace::Data, key::chunk_version_of_part(realm, part, epoch));
+                behind(entry)
+            } else if part < &chunks[..] {
+                key::touched(realm, epoch, &chunks)
+            } else {
+                key::touched(realm, epoch.saturating_add(1), &chunks)
+            };
+        }
+        Ok(false)
+    }
+
+    /// Adds up to a step of deletions; says whether there may be more keys.
+    fn free_prefix(&self, space: Keyspace, prefix: &[u8], batch: &mut Batch) -> Result<bool> {
+        let mut budget = STEP;
+        for key in self.keys(space, prefix, &key::after(prefix), &mut budget)? {
+            batch.delete(space, key);
+        }
+        Ok(budget == 0)
+    }
+
+    /// Frees a deleted thread that nothing needs.
+    fn collect_realm(&self) -> Result<bool> {
         for realm in self.realms() {
             if realm.id() == HOME || realm.read().record.dead.is_none() || !self.refs_of(&realm).is_empty() {
                 continue;
@@ -251,41 +324,44 @@ impl Store {
     }
 
     fn purge(&self, realm: &Arc<Realm>) -> Result<()> {
-        use key::tag::{ATIME, GARBAGE, HISTORY, NEXT, PENDING, REALM, SNAPSHOT, TOUCHED, VERSION};
+        use key::tag::{ATIME, GARBAGE, HISTORY, KEPT, NEXT, PENDING, REALM, SNAPSHOT, TOUCHED, VERSION};
         let id = realm.id();
+        let base = realm.base().filter(|(base, _)| self.realm(*base).is_some());
+        let mut locks = vec![id];
+        locks.extend(base.map(|(base, _)| base));
+        let mut txn = self.begin(&locks)?;
         let mut batch = Batch::new();
         if self.free_prefix(Keyspace::Data, &key::chunks_of_realm(id), &mut batch)? {
             return Ok(self.engine.write(batch)?);
         }
-        let versioned = key::VERSIONED;
-        for tag in versioned.into_iter().chain([HISTORY, TOUCHED, VERSION, ATIME, GARBAGE, SNAPSHOT, PENDING, NEXT]) {
+        let others = [HISTORY, TOUCHED, VERSION, ATIME, GARBAGE, KEPT, SNAPSHOT, PENDING, NEXT];
+        for tag in key::VERSIONED.into_iter().chain(others) {
             if self.free_prefix(Keyspace::Meta, &key::of_realm(tag, id), &mut batch)? {
                 return Ok(self.engine.write(batch)?);
             }
         }
         batch.delete(Keyspace::Meta, key::of_realm(REALM, id));
+        // A fork's base may have what only the fork needed. In the same batch: a later start
+        // would not know that there was a fork.
+        if let Some((base, epoch)) = base {
+            batch.put(Keyspace::Meta, key::numbered(PENDING, base, epoch), vec![ONE_REALM]);
+        }
         self.engine.write(batch)?;
         self.realms.write().remove(&id);
-        if let Some((base, epoch)) = realm.base() {
-            self.unpin(base, epoch)?;
+        txn.locked_mut(id)?.state.purged = true;
+        if let Some((base, epoch)) = base {
+            let pins = &mut txn.locked_mut(base)?.state.pins;
+            match pins.get_mut(&epoch) {
+                Some(count) if *count > 1 => *count -= 1,
+                _ => drop(pins.remove(&epoch)),
+            }
         }
         Ok(())
     }
+}
 
-    /// A fork of `base` is gone: what only it needed can go too.
-    fn unpin(&self, base: RealmId, epoch: Epoch) -> Result<()> {
-        let Some(base) = self.realm(base) else { return Ok(()) };
-        {
-            let mut state = base.write();
-            if let Some(count) = state.pins.get_mut(&epoch) {
-                *count -= 1;
-                if *count == 0 {
-                    state.pins.remove(&epoch);
-                }
-            }
-        }
-        let mut batch = Batch::new();
-        batch.put(Keyspace::Meta, key::numbered(key::tag::PENDING, base.id(), epoch), vec![super::snapshot::ONE_REALM]);
-        Ok(self.engine.write(batch)?)
-    }
+/// The first key behind another.
+fn behind(mut key: Vec<u8>) -> Vec<u8> {
+    key.push(0);
+    key
 }

@@ -48,31 +48,59 @@ pub(super) fn at(view: &dyn View, live: &[u8], epoch: Epoch) -> Result<Own> {
     let part = key::record_part(live);
     let from = key::history(realm, &part, Some(epoch));
     let to = key::after(&key::history(realm, &part, None));
-    if let Some((_, raw)) = view.first(Keyspace::Meta, &from, &to)? {
-        return Own::of(&raw, epoch);
+    let past = || match view.first(Keyspace::Meta, &from, &to)? {
+        Some((_, raw)) => Own::of(&raw, epoch).map(Some),
+        None => Ok(None),
+    };
+    if let Some(own) = past()? {
+        return Ok(own);
     }
-    match view.get(Keyspace::Meta, live)? {
-        Some(raw) => Own::of(&raw, epoch),
-        None => Ok(Own::Gap),
+    let present = match view.get(Keyspace::Meta, live)? {
+        Some(raw) => Own::of(&raw, epoch)?,
+        None => Own::Gap,
+    };
+    // Between the two looks a change may have moved the value behind the first of them.
+    match present {
+        Own::Gap => Ok(past()?.unwrap_or(Own::Gap)),
+        own => Ok(own),
     }
 }
 
-/// Adds the record parts of a realm, live or past, whose live keys are in `from..to`.
-pub(super) fn parts(
-    view: &dyn View,
-    realm: RealmId,
-    from: &[u8],
-    to: &[u8],
-    found: &mut BTreeSet<Vec<u8>>,
-) -> Result<()> {
-    view.scan(Keyspace::Meta, from, to, &mut |key, _| {
+/// Record parts from one on and up to another; an empty end means all the rest of the kind.
+pub(super) struct Parts {
+    from: Vec<u8>,
+    to: Vec<u8>,
+}
+
+impl Parts {
+    /// Of the live keys `from..to`, which lie within one kind and one realm.
+    pub(super) fn between(from: &[u8], to: &[u8]) -> Parts {
+        // What ends a whole kind is the next realm's first key: no record part says that.
+        let within = from.get(..5) == to.get(..5);
+        Parts { from: key::record_part(from), to: if within { key::record_part(to) } else { Vec::new() } }
+    }
+
+    fn bounds(&self, key: impl Fn(&[u8]) -> Vec<u8>) -> (Vec<u8>, Vec<u8>) {
+        let kind = self.from.get(..1).unwrap_or_default();
+        let to = if self.to.is_empty() { key::after(&key(kind)) } else { key(&self.to) };
+        (key(&self.from), to)
+    }
+}
+
+/// Adds a realm's record parts, live or past, that are in a range.
+pub(super) fn parts(view: &dyn View, realm: RealmId, range: &Parts, found: &mut BTreeSet<Vec<u8>>) -> Result<()> {
+    let (from, to) = range.bounds(|part| key::live(realm, part));
+    view.scan(Keyspace::Meta, &from, &to, &mut |key, _| {
         found.insert(key::record_part(key));
         ControlFlow::Continue(())
     })?;
-    // The same range among the history keys.
-    let history = |live: &[u8]| key::history(realm, &key::record_part(live), None);
-    view.scan(Keyspace::Meta, &history(from), &history(to), &mut |key, _| {
-        if let Some((part, _)) = key::parse_history(key) {
+    // The same range among the history keys, each with an epoch behind it: so the entries of a
+    // record before a bound that only adds a byte to its key are in it too.
+    let (from, to) = range.bounds(|part| key::history(realm, part, None));
+    view.scan(Keyspace::Meta, &from, &to, &mut |key, _| {
+        if let Some((part, _)) = key::parse_history(key)
+            && part >= &range.from[..]
+        {
             found.insert(part.to_vec());
         }
         ControlFlow::Continue(())

@@ -22,7 +22,8 @@
 //! | `V` realm ino version                    | document version: its data generation   | no        |
 //! | `O` realm ino                            | orphan: an inode without a name         | no        |
 //! | `A` realm ino                            | access time                             | no        |
-//! | `G` realm died ino generation            | a generation that is garbage            | no        |
+//! | `G` realm died ino generation            | garbage generation, not yet looked at   | no        |
+//! | `K` realm until ino generation           | one that snapshot `until` still shows   | no        |
 //! | `J` id                                   | rejected draft                          | no        |
 //! | `P` realm number                         | a dropped snapshot, to be collected     | no        |
 //!
@@ -60,6 +61,7 @@ pub mod tag {
     pub const ORPHAN: u8 = b'O';
     pub const ATIME: u8 = b'A';
     pub const GARBAGE: u8 = b'G';
+    pub const KEPT: u8 = b'K';
     pub const REJECTED: u8 = b'J';
     pub const PENDING: u8 = b'P';
     /// Only in the touched index, where it stands for a key of the `data` keyspace.
@@ -191,7 +193,12 @@ pub fn garbage(realm: RealmId, died: Epoch, ino: Local, generation: u64) -> Vec<
     Key::new(tag::GARBAGE, realm).number(died).number(ino.0).number(generation).0
 }
 
-/// The epoch, the inode and the generation in a garbage key.
+/// A garbage generation that a reference keeps, by the newest that does.
+pub fn kept(realm: RealmId, until: Epoch, ino: Local, generation: u64) -> Vec<u8> {
+    Key::new(tag::KEPT, realm).number(until).number(ino.0).number(generation).0
+}
+
+/// The realm, the epoch, the inode and the generation in a garbage key or a kept one's.
 pub fn parse_garbage(key: &[u8]) -> Option<(RealmId, Epoch, Local, u64)> {
     Some((realm_of(key)?, number_at(key, 5)?, Local(number_at(key, 13)?), number_at(key, 21)?))
 }
@@ -289,6 +296,11 @@ pub fn chunk_versions(realm: RealmId, ino: Local, generation: u64, index: u32) -
     key
 }
 
+/// The index in the key of a chunk, or in the prefix of its versions.
+pub fn chunk_index(key: &[u8]) -> Option<u32> {
+    Some(u32::from_be_bytes(key.get(20..24)?.try_into().ok()?))
+}
+
 /// One version of a chunk.
 pub fn chunk(realm: RealmId, ino: Local, generation: u64, index: u32, epoch: Epoch) -> Vec<u8> {
     let mut key = chunk_versions(realm, ino, generation, index);
@@ -320,17 +332,23 @@ pub fn parse_chunk(key: &[u8]) -> Option<ChunkKey> {
         realm: RealmId(u32::from_be_bytes(key.get(..4)?.try_into().ok()?)),
         ino: Local(number_at(key, 4)?),
         generation: number_at(key, 12)?,
-        index: u32::from_be_bytes(key.get(20..24)?.try_into().ok()?),
+        index: chunk_index(key)?,
         epoch: !number_at(key, 24)?,
     })
 }
 
 /// A chunk in the touched index: the key's part between realm and epoch.
 pub fn chunk_part(ino: Local, generation: u64, index: u32) -> Vec<u8> {
+    let mut part = chunk_parts(ino, generation);
+    part.extend_from_slice(&index.to_be_bytes());
+    part
+}
+
+/// All chunks of a generation in one epoch of the touched index.
+pub fn chunk_parts(ino: Local, generation: u64) -> Vec<u8> {
     let mut part = vec![tag::CHUNK];
     part.extend_from_slice(&ino.0.to_be_bytes());
     part.extend_from_slice(&generation.to_be_bytes());
-    part.extend_from_slice(&index.to_be_bytes());
     part
 }
 
@@ -341,43 +359,12 @@ pub fn chunk_versions_of_part(realm: RealmId, part: &[u8]) -> Vec<u8> {
     key
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    const R: RealmId = RealmId(7);
-
-    #[test]
-    fn keys_are_read_back() {
-        let key = dirent(R, Local(3), 0x0102_0304_0506_0708, b"name");
-        assert_eq!(parse_dirent(&key), Some((Local(3), 0x0102_0304_0506_0708, &b"name"[..])));
-        assert_eq!(live(R, &record_part(&key)), key);
-        let entry = history(R, &record_part(&key), Some(9));
-        assert_eq!(parse_history(&entry), Some((&record_part(&key)[..], 9)));
-        let link_key = link(RealmId(0), R, Local(1), Local(5), b"t\xff");
-        assert_eq!(parse_link(&link_key), Some(((R, Local(1)), Local(5), &b"t\xff"[..])));
-        let chunk_key = chunk(R, Local(3), 2, 8, 11);
-        let parsed = parse_chunk(&chunk_key).unwrap();
-        assert_eq!((parsed.ino, parsed.generation, parsed.index, parsed.epoch), (Local(3), 2, 8, 11));
-        assert!(chunk_key.starts_with(&chunk_versions_of_part(R, &chunk_part(Local(3), 2, 8))));
-    }
-
-    #[test]
-    fn newer_chunks_come_first() {
-        assert!(chunk(R, Local(3), 0, 0, 12) < chunk(R, Local(3), 0, 0, 11));
-    }
-
-    #[test]
-    fn no_record_key_is_a_prefix_of_another() {
-        let short = dirent(R, Local(3), 5, b"a");
-        let long = dirent(R, Local(3), 5, b"a\x01");
-        assert!(!long.starts_with(&short));
-    }
-
-    #[test]
-    fn the_end_of_a_prefix() {
-        assert_eq!(after(b"ab"), b"ac");
-        assert_eq!(after(b"a\xff"), b"b");
-        assert_eq!(after(b"\xff\xff"), b"");
-    }
+/// The version that a chunk in the touched index got in an epoch.
+pub fn chunk_version_of_part(realm: RealmId, part: &[u8], epoch: Epoch) -> Vec<u8> {
+    let mut key = chunk_versions_of_part(realm, part);
+    key.extend_from_slice(&(!epoch).to_be_bytes());
+    key
 }
+
+#[cfg(test)]
+mod tests;

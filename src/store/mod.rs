@@ -22,6 +22,7 @@ mod room;
 pub mod snapshot;
 mod sync;
 mod txn;
+mod write;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::hash::Hasher;
@@ -72,6 +73,7 @@ pub struct Store {
     /// realm remembers, and what no realm remembers nobody can confuse.
     last_snapshot: AtomicU64,
     room: room::Room,
+    collector: Mutex<collect::Walk>,
     syncs: sync::SyncGroup,
 }
 
@@ -101,8 +103,8 @@ impl Store {
 
     /// Threads that are not deleted.
     pub fn thread_count(&self) -> u64 {
-        self.realms.read().iter().filter(|(id, realm)| **id != HOME && realm.read().record.dead.is_none()).count()
-            as u64
+        // On a copy of the list: who changes a realm may wait for the list.
+        self.realms().iter().filter(|realm| realm.id() != HOME && realm.read().record.dead.is_none()).count() as u64
     }
 
     /// The hash that orders a name in its directory: 63 bits, the cookie of readdir.

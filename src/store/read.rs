@@ -13,8 +13,8 @@ pub trait Records {
     /// The value of the record with this live key.
     fn record(&self, live: &[u8]) -> Result<Option<Vec<u8>>>;
 
-    /// Visits the records whose live keys are in `from..to`, all of one realm, in key order. A
-    /// transaction's own changes do not show.
+    /// Visits the records whose live keys are in `from..to`, all of one kind in one realm, in key
+    /// order. A transaction's own changes do not show.
     fn records(
         &self,
         from: &[u8],
@@ -164,10 +164,10 @@ impl Records for Reader<'_> {
             return scan_live(self.raw(), from, to, visit);
         }
         let mut parts = BTreeSet::new();
+        let range = history::Parts::between(from, to);
         let mut layer = Some(realm);
         while let Some(id) = layer {
-            let within = |bound: &[u8]| key::live(id, &key::record_part(bound));
-            history::parts(self.raw(), id, &within(from), &within(to), &mut parts)?;
+            history::parts(self.raw(), id, &range, &mut parts)?;
             layer = self.base_of(id).map(|(base, _)| base);
         }
         for part in parts {

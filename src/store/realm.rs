@@ -1,6 +1,7 @@
 //! Realms in memory: epochs, references and allocation.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Bound;
 use std::sync::Arc;
 
 use parking_lot::{ArcRwLockReadGuard, ArcRwLockWriteGuard, RawRwLock, RwLock};
@@ -34,6 +35,8 @@ pub struct RealmState {
     pub reserved: u64,
     /// What it holds.
     pub usage: Usage,
+    /// Whether it is gone, for who waited for its lock meanwhile.
+    pub(super) purged: bool,
 }
 
 impl Realm {
@@ -66,6 +69,18 @@ impl RealmState {
     /// The epoch of what is written now, given the newest home snapshot ever taken.
     pub fn epoch(&self, last_home: Epoch) -> Epoch {
         1 + self.record.last_snapshot.max(last_home)
+    }
+
+    /// Whether one of its [references](RealmState::refs) lies in `first..=last`.
+    pub(super) fn needed<V>(&self, home: &BTreeMap<Epoch, V>, first: Epoch, last: Epoch) -> bool {
+        if first > last {
+            return false;
+        }
+        let from = first.max(self.record.created);
+        let to = self.record.dead.map_or(last, |dead| last.min(dead.saturating_sub(1)));
+        self.snapshots.range(first..=last).next().is_some()
+            || self.pins.range(first..=last).next().is_some()
+            || (from <= to && home.range(from..=to).next().is_some())
     }
 
     /// Everything that needs the realm as it was: its snapshots, its forks' pins, and the home
@@ -104,8 +119,13 @@ impl Refs {
     /// The next older one than `epoch`, 0 for none, and the next newer one.
     pub fn neighbours(&self, epoch: Epoch) -> (Epoch, Epoch) {
         let older = self.0.range(..epoch).next_back().copied().unwrap_or(0);
-        let newer = self.0.range(epoch + 1..).next().copied().unwrap_or(Epoch::MAX);
+        let newer = self.0.range((Bound::Excluded(epoch), Bound::Unbounded)).next().copied().unwrap_or(Epoch::MAX);
         (older, newer)
+    }
+
+    /// All of them in `first..=last`, the newest first.
+    pub fn newest_in(&self, first: Epoch, last: Epoch) -> impl Iterator<Item = Epoch> {
+        self.0.iter().rev().copied().filter(move |epoch| (first..=last).contains(epoch))
     }
 
     /// The oldest.

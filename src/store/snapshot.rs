@@ -14,16 +14,14 @@ pub(super) const ONE_REALM: u8 = 0;
 pub(super) const ALL_REALMS: u8 = 1;
 
 impl Txn<'_> {
-    /// Takes a snapshot of a realm, together with the transaction's other changes: it shows the
-    /// realm as it was before them if it is the first thing that the transaction does there.
+    /// Takes a snapshot of a realm, together with the transaction's other changes: it shows those
+    /// that came before this call and not those that come after it.
     pub fn take_snapshot(&mut self, realm: RealmId, snapshot: &SnapshotRecord) -> Result<Epoch> {
         let number = self.store.last_snapshot.fetch_add(1, Ordering::SeqCst) + 1;
+        self.record_usage(realm)?;
         let locked = self.locked_mut(realm)?;
-        let mut record = locked.record.take().unwrap_or_else(|| locked.state.record.clone());
-        record.last_snapshot = number;
-        locked.record = Some(record);
-        locked.taken = Some(number);
-        locked.state.snapshots.insert(number);
+        locked.record_mut().last_snapshot = number;
+        locked.taken.push(number);
         locked.epoch = number + 1;
         self.put_plain(key::numbered(key::tag::SNAPSHOT, realm, number), snapshot.encode());
         Ok(number)

@@ -4,7 +4,7 @@
 //! commits. Dropping it without a commit changes nothing. A thread has one at a time.
 
 use std::cell::RefCell;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
@@ -27,13 +27,38 @@ pub(super) struct Locked {
     pub(super) state: StateGuard,
     pub(super) epoch: Epoch,
     usage: Usage,
-    next: u64,
+    /// What its usage record says, with the transaction's changes so far.
+    recorded: Usage,
     reserved: u64,
     /// The realm's new record, if it changes.
     pub(super) record: Option<RealmRecord>,
-    pub(super) taken: Option<Epoch>,
+    /// Snapshots that the transaction takes: references for what it changes after them.
+    pub(super) taken: Vec<Epoch>,
     pub(super) dropped: Option<Epoch>,
     new: bool,
+}
+
+impl Locked {
+    fn new(realm: Arc<Realm>, last_home: Epoch, new: bool) -> Locked {
+        let state = realm.write();
+        Locked {
+            epoch: state.epoch(last_home),
+            usage: state.usage,
+            recorded: state.usage,
+            reserved: state.reserved,
+            record: None,
+            taken: Vec::new(),
+            dropped: None,
+            new,
+            realm,
+            state,
+        }
+    }
+
+    /// The realm's record, to be changed.
+    pub(super) fn record_mut(&mut self) -> &mut RealmRecord {
+        self.record.get_or_insert_with(|| self.state.record.clone())
+    }
 }
 
 /// A set of changes in the making.
@@ -43,6 +68,8 @@ pub struct Txn<'s> {
     pub(super) realms: Vec<Locked>,
     /// Live keys that were read or changed, with their present raw values.
     seen: RefCell<HashMap<Vec<u8>, Option<Vec<u8>>>>,
+    /// The newest versions of chunks that it wrote, by the prefix of the chunk's versions.
+    pub(super) chunks: BTreeMap<Vec<u8>, super::write::Written>,
     pub(super) batch: Batch,
     growth: Option<u64>,
 }
@@ -60,26 +87,19 @@ impl Store {
         ids.dedup();
         let mut locked = Vec::with_capacity(ids.len());
         for id in ids {
-            let realm = self.realm(id).ok_or_else(|| Error::corrupt(format!("there is no realm {}", id.0)))?;
-            let state = realm.write();
-            locked.push(Locked {
-                epoch: state.epoch(last_home),
-                usage: state.usage,
-                next: state.next,
-                reserved: state.reserved,
-                record: None,
-                taken: None,
- dropped: None,
-                new: false,
-                realm,
-                state,
-            });
+            let none = || Error::corrupt(format!("there is no realm {}", id.0));
+            let realm = Locked::new(self.realm(id).ok_or_else(none)?, last_home, false);
+            if realm.state.purged {
+                return Err(none());
+            }
+            locked.push(realm);
         }
         Ok(Txn {
             store: self,
             _running: running,
             realms: locked,
             seen: RefCell::default(),
+            chunks: BTreeMap::new(),
             batch: Batch::new(),
             growth: None,
         })
@@ -113,18 +133,8 @@ impl Txn<'_> {
     /// Whether something needs the realm as it was in one of `first..=last`.
     pub(super) fn needed(&self, realm: RealmId, first: Epoch, last: Epoch) -> Result<bool> {
         let locked = self.locked(realm)?;
-        if first > last || locked.new {
-            return Ok(false);
-        }
-        let state = &locked.state;
-        if state.snapshots.range(first..=last).next().is_some() || state.pins.range(first..=last).next().is_some() {
-            return Ok(true);
-        }
-        let home = self.store.home_snapshots.read();
-        if home.is_empty() {
-            return Ok(false);
-        }
-        Ok(state.refs(&home.keys().copied().collect()).any_in(first, last))
+        Ok(locked.taken.iter().any(|taken| (first..=last).contains(taken))
+            || locked.state.needed(&self.store.home_snapshots.read(), first, last))
     }
 
     fn raw(&self, live: &[u8]) -> Result<Option<Vec<u8>>> {
@@ -242,13 +252,14 @@ impl Txn<'_> {
     /// [`Error::Exhausted`] after 2^32 inodes in one realm.
     pub fn new_ino(&mut self, realm: RealmId) -> Result<Local> {
         let locked = self.locked_mut(realm)?;
-        let ino = locked.next;
+        let ino = locked.state.next;
         if ino >= LOCAL_END {
             return Err(Error::Exhausted("inode numbers in this thread"));
         }
-        locked.next += 1;
-        if locked.next > locked.reserved {
-            locked.reserved = locked.next + INODE_RUN;
+        // At once, not with the commit: whoever learnt the number may go on using it.
+        locked.state.next += 1;
+        if locked.state.next > locked.reserved {
+            locked.reserved = locked.state.next + INODE_RUN;
             let reserved = locked.reserved.to_be_bytes().to_vec();
             self.batch.put(Keyspace::Meta, key::of_realm(key::tag::NEXT, realm), reserved);
         }
@@ -264,24 +275,14 @@ impl Txn<'_> {
         // Every creation of a realm holds the home's lock, so the copies on disk count up too.
         self.locked(HOME)?;
         self.batch.put(Keyspace::Meta, key::SUPERBLOCK.to_vec(), superblock.encode());
-        let epoch = 1 + superblock.last_home_snapshot;
+        let last_home = superblock.last_home_snapshot;
         drop(superblock);
-        let record = RealmRecord { created: epoch, ..RealmRecord::default() };
+        let record = RealmRecord { created: 1 + last_home, ..RealmRecord::default() };
         let first = ROOT.0 + 1;
-        let realm = Arc::new(Realm::new(id, RealmState { record: record.clone(), next: first, ..Default::default() }));
-        let state = realm.write();
-        self.realms.push(Locked {
-            epoch,
-            usage: Usage::default(),
-            next: first,
-            reserved: first,
-            record: Some(record),
-            taken: None,
- dropped: None,
-            new: true,
-            realm,
-            state,
-        });
+        let state = RealmState { record, next: first, reserved: first, ..RealmState::default() };
+        let mut locked = Locked::new(Arc::new(Realm::new(id, state)), last_home, true);
+        locked.record_mut();
+        self.realms.push(locked);
         self.batch.put(Keyspace::Meta, key::of_realm(key::tag::NEXT, id), first.to_be_bytes().to_vec());
         self.put_inode(id, ROOT, root)?;
         self.add_usage(id, 1, 0)?;
@@ -291,8 +292,7 @@ impl Txn<'_> {
     /// Marks a thread's realm as deleted. What no snapshot needs is collected later.
     pub fn retire_realm(&mut self, realm: RealmId) -> Result<()> {
         let locked = self.locked_mut(realm)?;
-        let record = RealmRecord { dead: Some(locked.epoch), ..locked.state.record.clone() };
-        locked.record = Some(record);
+        locked.record_mut().dead = Some(locked.epoch);
         Ok(())
     }
 
@@ -302,6 +302,17 @@ impl Txn<'_> {
         usage.inodes = usage.inodes.saturating_add_signed(inodes);
         usage.bytes = usage.bytes.saturating_add_signed(bytes);
         Ok(())
+    }
+
+    /// Brings the usage record up to date, for the commit or for a snapshot that is to show it.
+    pub(super) fn record_usage(&mut self, realm: RealmId) -> Result<()> {
+        let locked = self.locked_mut(realm)?;
+        let usage = locked.usage;
+        if locked.recorded == usage {
+            return Ok(());
+        }
+        locked.recorded = usage;
+        self.put_record(key::of_realm(key::tag::USAGE, realm), &usage.encode())
     }
 
     /// Says that the transaction takes room: it is refused when the disk is nearly full, as
@@ -320,29 +331,12 @@ impl Txn<'_> {
     /// # Errors
     /// Nothing was changed then, on disk or in memory.
     pub fn commit(mut self) -> Result<()> {
-        let done = self.apply();
-        if done.is_err() {
-            for locked in &mut self.realms {
-                if let Some(number) = locked.taken {
-                    locked.state.snapshots.remove(&number);
-                }
-            }
-        }
-        done
-    }
-
-    fn apply(&mut self) -> Result<()> {
         if let Some(bytes) = self.growth {
             self.store.room.take(&*self.store.engine, bytes + 1024)?;
         }
-        let changed: Vec<(RealmId, Usage)> = self
-            .realms
-            .iter()
-            .filter(|locked| locked.usage != locked.state.usage)
-            .map(|locked| (locked.realm.id(), locked.usage))
-            .collect();
-        for (realm, usage) in changed {
-            self.put_record(key::of_realm(key::tag::USAGE, realm), &usage.encode())?;
+        let realms: Vec<RealmId> = self.realms.iter().map(|locked| locked.realm.id()).collect();
+        for realm in realms {
+            self.record_usage(realm)?;
         }
         for locked in &self.realms {
             if let Some(record) = &locked.record {
@@ -350,22 +344,20 @@ impl Txn<'_> {
                 self.batch.put(Keyspace::Meta, key, record.encode());
             }
         }
-        if self.batch.is_empty() {
-            return Ok(());
-        }
-        let written = self.store.engine.write(std::mem::take(&mut self.batch));
-        if let Err(error) = written {
-            self.store.room.forget();
-            return Err(error.into());
+        if !self.batch.is_empty() {
+            let written = self.store.engine.write(std::mem::take(&mut self.batch));
+            if let Err(error) = written {
+                self.store.room.forget();
+                return Err(error.into());
+            }
         }
         for locked in &mut self.realms {
             locked.state.usage = locked.usage;
-            locked.state.next = locked.next;
             locked.state.reserved = locked.reserved;
             if let Some(record) = locked.record.take() {
                 locked.state.record = record;
             }
-            locked.state.snapshots.extend(locked.taken);
+            locked.state.snapshots.extend(locked.taken.drain(..));
             if let Some(number) = locked.dropped {
                 locked.state.snapshots.remove(&number);
             }

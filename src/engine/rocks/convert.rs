@@ -20,6 +20,8 @@ pub(super) fn from_rocks(error: &rocksdb::Error) -> Error {
     match error.kind() {
         ErrorKind::Corruption => Error::Corrupt { detail },
         ErrorKind::InvalidArgument if lower.contains("does not exist") => Error::Corrupt { detail },
+        // Of its own files: the directory was there when it was opened.
+        ErrorKind::IOError if lower.contains("no such file") => Error::Corrupt { detail },
         _ => Error::Io { detail },
     }
 }

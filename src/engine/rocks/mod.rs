@@ -57,13 +57,14 @@ impl RocksEngine {
     }
 
     fn read(&self) -> Result<RwLockReadGuard<'_, Option<DB>>> {
-        let guard = self.db.read();
+        // Recursive, because who holds a view may read beside it while a reopening waits.
+        let guard = self.db.read_recursive();
         if guard.is_some() {
             return Ok(guard);
         }
         drop(guard);
         self.reopen()?;
-        Ok(self.db.read())
+        Ok(self.db.read_recursive())
     }
 
     /// RocksDB refuses every write once one failed for want of space, and its C interface has no
@@ -78,7 +79,10 @@ impl RocksEngine {
         if space.available < self.tuning.reserve / 2 {
             return Err(Error::NoSpace { detail: format!("{} bytes are free", space.available) });
         }
-        let mut guard = self.db.write();
+        // Not for ever: who holds a view may wait for a lock that the caller of this holds.
+        let Some(mut guard) = self.db.try_write_for(REOPEN_PAUSE) else {
+            return Err(Error::NoSpace { detail: "waiting for readers before the next attempt".into() });
+        };
         // The old one must be closed before the directory can be opened again.
         *guard = None;
         let db = self.tuning.open(&database(&self.directory), false).map_err(|e| from_rocks(&e))?;
@@ -123,7 +127,28 @@ fn prepare(directory: &Path) -> Result<bool> {
             return Err(Error::NotAStore { path: directory.to_path_buf() });
         }
     }
+    if has_records(&database(directory))? {
+        // RocksDB would begin a new database here and remove the old one's files.
+        let detail = format!("{}/CURRENT is missing", database(directory).display());
+        return Err(Error::Corrupt { detail });
+    }
     Ok(true)
+}
+
+/// Whether a database directory has files that come to be only after its CURRENT.
+fn has_records(database: &Path) -> Result<bool> {
+    let entries = match std::fs::read_dir(database) {
+        Ok(entries) => entries,
+        Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok(false),
+        Err(e) => return Err(from_io(database, "list the directory", &e)),
+    };
+    for entry in entries {
+        let path = entry.map_err(|e| from_io(database, "list the directory", &e))?.path();
+        if path.extension().is_some_and(|kind| kind == "sst" || kind == "log") {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 fn database(directory: &Path) -> PathBuf {

@@ -51,8 +51,9 @@ impl Tuning {
         let mut options = Options::default();
         options.create_if_missing(create);
         options.create_missing_column_families(create);
-        // A log that ends in the middle of a record is what a crash leaves. A hole before the
-        // end is damage, and refused.
+        // A log that ends in the middle of a record is what a crash of the process leaves. After
+        // a crash of the machine the pages behind the last sync may be there in any order: so
+        // what follows a hole is dropped, not refused. Damage in a synced part looks the same.
         options.set_wal_recovery_mode(DBRecoveryMode::PointInTime);
         options.set_max_background_jobs(2);
         options.set_max_open_files(OPEN_FILES);

@@ -147,6 +147,9 @@ pub struct Inode {
 const LAYOUT: u8 = 1;
 
 impl Inode {
+    /// Binary logarithm of the chunk size that new files get.
+    pub const NEW_CHUNK_SHIFT: u8 = crate::store::chunk::CHUNK_SHIFT;
+
     /// The record.
     pub fn encode(&self) -> Vec<u8> {
         let mut out = Encoder::new();

@@ -1,0 +1,111 @@
+//! The command line: one file a subcommand, each with its arguments and a `run` that calls the
+//! daemon's layer and gives back what to print.
+//!
+//! A new command is a file with `Args` and `run`, and one line in [`Command`] and in [`dispatch`].
+
+mod completions;
+mod config;
+mod locks;
+mod mount;
+mod rejected;
+mod status;
+mod text;
+mod umount;
+
+use std::io::{self, Write};
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+use crate::daemon::Error;
+
+/// What a command prints to standard output.
+type Output = Result<Vec<u8>, Error>;
+
+/// A filesystem for the state of agents: atomic documents, visible locks, browsable history.
+#[derive(Debug, Parser)]
+#[command(name = "threadfs", version, max_term_width = 100, propagate_version = false)]
+#[command(after_help = "Exit status: 0 done, 1 failed, 2 wrong usage.")]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    Mount(mount::Args),
+    Umount(umount::Args),
+    Status(status::Args),
+    Locks(locks::Args),
+    Rejected(rejected::Args),
+    Config(config::Args),
+    Completions(completions::Args),
+}
+
+fn dispatch(command: Command) -> Output {
+    match command {
+        Command::Mount(args) => mount::run(args),
+        Command::Umount(args) => umount::run(&args),
+        Command::Status(args) => status::run(&args),
+        Command::Locks(args) => locks::run(&args),
+        Command::Rejected(args) => rejected::run(&args),
+        Command::Config(args) => config::run(args),
+        Command::Completions(args) => completions::run(&args),
+    }
+}
+
+/// Runs the command that this process was given: exit status 0 when it did what it should, 1
+/// when it failed, 2 when it was used wrongly.
+pub fn run() -> ExitCode {
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => {
+            // Help and version are "errors" here too; where they cannot be printed, nothing can.
+            error.print().unwrap_or_default();
+            return ExitCode::from(if error.use_stderr() { 2 } else { 0 });
+        }
+    };
+    match dispatch(cli.command) {
+        Ok(output) => print(&output),
+        Err(error) => {
+            let lines: String = error.to_string().lines().map(|line| prefixed(&text::printable(line))).collect();
+            io::stderr().write_all(lines.as_bytes()).unwrap_or_default();
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// A line of an error; the indented lines that explain another go without the name.
+fn prefixed(line: &str) -> String {
+    if line.starts_with(' ') { format!("{line}\n") } else { format!("threadfs: {line}\n") }
+}
+
+fn print(output: &[u8]) -> ExitCode {
+    let mut stdout = io::stdout().lock();
+    match stdout.write_all(output).and_then(|()| stdout.flush()) {
+        // A reader that has seen enough, as in `threadfs locks | head`, is no failure.
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
+            let line = format!("threadfs: cannot write the output: {error}\n");
+            io::stderr().write_all(line.as_bytes()).unwrap_or_default();
+            ExitCode::FAILURE
+        }
+        _ => ExitCode::SUCCESS,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_definition_is_sound() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn errors_of_several_lines() {
+        assert_eq!(prefixed("a"), "threadfs: a\n");
+        assert_eq!(prefixed("  b"), "  b\n");
+    }
+}

@@ -1,0 +1,81 @@
+//! Documents before their first commit.
+//!
+//! Such a document has an inode number, which its creators share, but no record and no name:
+//! stat and readdir do not know it. Its first commit makes all of that at once.
+
+use std::sync::Arc;
+
+use crate::fs::attr::{Attr, Caller};
+use crate::fs::error::{Result, refuse};
+use crate::fs::file::Opened;
+use crate::fs::handle::OpenInode;
+use crate::fs::namespace::{Entry, New};
+use crate::fs::rules::Role;
+use crate::fs::{Fs, Node};
+use crate::store::record::Inode;
+
+/// Where a document will have its name.
+#[derive(Debug, Clone)]
+pub(in crate::fs) struct Pending {
+    pub(in crate::fs) dir: Node,
+    pub(in crate::fs) name: Vec<u8>,
+    /// What its inode will be.
+    pub(in crate::fs) inode: Inode,
+}
+
+impl Fs {
+    /// Opens a document that does not exist yet, for the first or for a further creator.
+    pub(in crate::fs) fn create_pending(
+        &self,
+        caller: Caller,
+        dir: Node,
+        name: &[u8],
+        mode: u32,
+        flags: i32,
+    ) -> Result<(Entry, Opened)> {
+        let mut all = self.documents.pending.lock();
+        let key = (dir, name.to_vec());
+        let shared = all.get(&key).filter(|open| open.pending.lock().is_some()).cloned();
+        if shared.is_some() && flags & libc::O_EXCL != 0 {
+            return refuse(libc::EEXIST);
+        }
+        let (node, inode) = match shared {
+            Some(open) => self.pending_inode(&open)?,
+            None => {
+                let mut txn = self.store.begin(&[dir.realm])?;
+                let parent = self.dir_inode(&txn, dir)?;
+                let inode = New::file(mode).inode(caller, &parent, dir.local, txn.epoch(dir.realm)?);
+                let node = dir.sibling(txn.new_ino(dir.realm)?);
+                txn.commit()?;
+                (node, inode)
+            }
+        };
+        let pending = Pending { dir, name: name.to_vec(), inode: inode.clone() };
+        let generation = self.rules.generation();
+        let attr = Attr::of(node.ino(), &inode, inode.btime);
+        self.inodes.looked_up(node, Role::Document, generation);
+        let (fh, handle) = self.handles.open(node, Role::Document, flags, Some(pending));
+        all.insert(key, Arc::clone(&handle.inode));
+        drop(all);
+        self.begin_draft_if_truncating(&handle);
+        let ttl = std::time::Duration::ZERO;
+        Ok((Entry { attr, attr_ttl: ttl, entry_ttl: ttl }, Opened::document(fh, flags)))
+    }
+
+    fn pending_inode(&self, open: &OpenInode) -> Result<(Node, Inode)> {
+        match &*open.pending.lock() {
+            Some(pending) => Ok((open.node, pending.inode.clone())),
+            // It was committed just now: the caller looks again and finds it.
+            None => refuse(libc::ESTALE),
+        }
+    }
+
+    /// Changes the inode of a document that is pending; false when it is not.
+    pub(in crate::fs) fn change_pending(&self, node: Node, change: impl FnOnce(&mut Inode)) -> Option<Attr> {
+        let open = self.handles.inode(node)?;
+        let mut pending = open.pending.lock();
+        let pending = pending.as_mut()?;
+        change(&mut pending.inode);
+        Some(Attr::of(node.ino(), &pending.inode, pending.inode.btime))
+    }
+}

@@ -1,0 +1,118 @@
+//! The committed versions of a document that are kept, and their limits.
+
+use std::ops::ControlFlow;
+
+use crate::engine::Keyspace;
+use crate::fs::error::{Error, Result};
+use crate::fs::{Fs, Node};
+use crate::store::record::{Inode, Timestamp, VersionRecord};
+use crate::store::{Txn, key};
+
+/// What is known of a document's versions without reading them.
+#[derive(Debug, Clone, Copy, Default)]
+pub(in crate::fs) struct Kept {
+    count: u64,
+    bytes: u64,
+    /// The generation of the newest; None when there is none.
+    newest: Option<u64>,
+}
+
+impl Fs {
+    fn kept_versions(&self, node: Node) -> Result<Kept> {
+        if let Some(kept) = self.documents.kept.lock().get(&node) {
+            return Ok(*kept);
+        }
+        let mut kept = Kept::default();
+        for (_, record) in self.versions_of(node)? {
+            kept.count += 1;
+            kept.bytes += record.size;
+            kept.newest = Some(record.generation);
+        }
+        Ok(kept)
+    }
+
+    /// Records the content that a document has now as its newest version, and drops the oldest
+    /// ones over the limits. `replaced` is the inode before the commit.
+    pub(in crate::fs) fn add_version(
+        &self,
+        txn: &mut Txn<'_>,
+        node: Node,
+        replaced: Option<&Inode>,
+        inode: &Inode,
+        pid: u32,
+    ) -> Result<Kept> {
+        let mut kept = match replaced {
+            Some(_) => self.kept_versions(node)?,
+            None => Kept::default(),
+        };
+        if let Some(replaced) = replaced {
+            // Content from before it was a document is no version, so nothing else keeps it.
+            if kept.newest != Some(replaced.generation) {
+                txn.drop_generation(node.realm, node.local, replaced)?;
+            }
+        }
+        let record = VersionRecord {
+            generation: inode.generation,
+            size: inode.size,
+            time: Timestamp::now(),
+            epoch: inode.generation_born,
+            pid,
+        };
+        txn.put_plain(key::version(node.realm, node.local, inode.version), record.encode());
+        kept.count += 1;
+        kept.bytes += inode.size;
+        kept.newest = Some(inode.generation);
+        let over = |kept: &Kept| {
+            kept.count > self.options.versions_per_document.max(1)
+                || kept.bytes > self.options.version_bytes_per_document
+        };
+        if over(&kept) {
+            self.drop_oldest(txn, node, inode, &mut kept, |kept, _| over(kept))?;
+        }
+        Ok(kept)
+    }
+
+    /// Drops versions from the oldest on while `unwanted`, but never the newest.
+    fn drop_oldest(
+        &self,
+        txn: &mut Txn<'_>,
+        node: Node,
+        inode: &Inode,
+        kept: &mut Kept,
+        unwanted: impl Fn(&Kept, &VersionRecord) -> bool,
+    ) -> Result<()> {
+        let prefix = key::numbered(key::tag::VERSION, node.realm, node.local.0);
+        let newest = key::version(node.realm, node.local, inode.version);
+        let mut dropped = Vec::new();
+        let mut failure = None;
+        self.store.engine().scan(Keyspace::Meta, &prefix, &newest, &mut |found, value| {
+            match VersionRecord::decode(value) {
+                Ok(record) if unwanted(kept, &record) => {
+                    kept.count = kept.count.saturating_sub(1);
+                    kept.bytes = kept.bytes.saturating_sub(record.size);
+                    dropped.push((found.to_vec(), record));
+                    ControlFlow::Continue(())
+                }
+                Ok(_) => ControlFlow::Break(()),
+                Err(error) => {
+                    failure = Some(error);
+                    ControlFlow::Break(())
+                }
+            }
+        })?;
+        if let Some(error) = failure {
+            return Err(Error::from(error));
+        }
+        for (found, record) in dropped {
+            let chunks = record.size.div_ceil(inode.chunk_bytes());
+            txn.discard(node.realm, node.local, record.generation, record.epoch, chunks)?;
+            txn.delete_plain(found);
+        }
+        Ok(())
+    }
+
+    /// The commit that added a version is done.
+    pub(in crate::fs) fn version_was_added(&self, node: Node, kept: Kept) {
+        self.documents.kept.lock().insert(node, kept);
+    }
+}

@@ -1,0 +1,54 @@
+//! FALLOCATE.
+
+use crate::fs::Fs;
+use crate::fs::error::{Result, refuse};
+use crate::fs::rules::Role;
+use crate::store::record::Kind;
+
+const KEEP_SIZE: i32 = libc::FALLOC_FL_KEEP_SIZE;
+const PUNCH_HOLE: i32 = libc::FALLOC_FL_PUNCH_HOLE;
+const ZERO_RANGE: i32 = libc::FALLOC_FL_ZERO_RANGE;
+
+impl Fs {
+    /// Makes room, makes holes, or makes zeros in an open file, as fallocate(2).
+    ///
+    /// Making room only checks that there is some: chunks are written anew with every change, so
+    /// none can be set aside.
+    ///
+    /// # Errors
+    /// EOPNOTSUPP for the modes that shift content, and for a document; EFBIG; ENOSPC; EINVAL.
+    pub fn fallocate(&self, fh: u64, offset: u64, length: u64, mode: i32) -> Result<()> {
+        let handle = self.handle(fh)?;
+        if handle.is_virtual || handle.inode.role() == Role::Document {
+            return refuse(libc::EOPNOTSUPP);
+        }
+        if length == 0 {
+            return refuse(libc::EINVAL);
+        }
+        let clears = match mode {
+            0 | KEEP_SIZE => false,
+            m if m == PUNCH_HOLE | KEEP_SIZE || m == ZERO_RANGE || m == ZERO_RANGE | KEEP_SIZE => true,
+            _ => return refuse(libc::EOPNOTSUPP),
+        };
+        let Some(end) = offset.checked_add(length).filter(|end| *end <= self.options.max_file_bytes) else {
+            return refuse(libc::EFBIG);
+        };
+        let node = handle.node();
+        let mut txn = self.store.begin(&[node.realm])?;
+        let (mut inode, orphan) = self.load_in(&txn, node)?;
+        if inode.kind != Kind::File {
+            return refuse(libc::ENODEV);
+        }
+        if clears {
+            txn.clear_content(node.realm, node.local, &mut inode, offset..end)?;
+        } else {
+            txn.grow(end.saturating_sub(inode.allocated.max(offset)));
+        }
+        if mode & KEEP_SIZE == 0 && end > inode.size {
+            txn.resize_content(node.realm, node.local, &mut inode, end)?;
+        }
+        self.content_changed(&mut txn, node, &mut inode, true)?;
+        self.save_in(&mut txn, node, &inode, orphan)?;
+        self.commit(txn)
+    }
+}

@@ -1,0 +1,51 @@
+//! COPY_FILE_RANGE.
+
+use crate::fs::Fs;
+use crate::fs::error::{Result, refuse};
+use crate::fs::rules::Role;
+use crate::store::Content;
+
+/// Bytes that one request copies at most: a request must not take long. The caller goes on.
+const STEP: u64 = 4 << 20;
+
+impl Fs {
+    /// Copies from one open file to another, as copy_file_range(2): up to some megabytes a call.
+    ///
+    /// # Errors
+    /// EXDEV between threads and for documents, on which the caller copies by itself; EINVAL for
+    /// ranges of one file that overlap; EFBIG; ENOSPC.
+    pub fn copy_file_range(&self, from: (u64, u64), to: (u64, u64), length: u64) -> Result<u32> {
+        let (source, target) = (self.handle(from.0)?, self.handle(to.0)?);
+        let special = |handle: &crate::fs::handle::Handle| {
+            handle.is_virtual || matches!(handle.inode.role(), Role::Document | Role::Lock)
+        };
+        if special(&source) || special(&target) || source.node().realm != target.node().realm {
+            return refuse(libc::EXDEV);
+        }
+        let (source_node, target_node) = (source.node(), target.node());
+        let realm = target_node.realm;
+        let mut txn = self.store.begin(&[realm])?;
+        let (source_inode, _) = self.load_in(&txn, source_node)?;
+        let (mut inode, orphan) = self.load_in(&txn, target_node)?;
+        let length = length.min(STEP).min(source_inode.size.saturating_sub(from.1));
+        if length == 0 {
+            return Ok(0);
+        }
+        if source_node == target_node && from.1 < to.1 + length && to.1 < from.1 + length {
+            return refuse(libc::EINVAL);
+        }
+        if to.1.saturating_add(length) > self.options.max_file_bytes {
+            return refuse(libc::EFBIG);
+        }
+        let mut buffer = vec![0; length as usize];
+        let content = Content::of(realm, source_node.local, &source_inode);
+        // The transaction keeps writers out, so this is the state that it belongs to.
+        self.store.view().read_content(&content, from.1, &mut buffer)?;
+        txn.write_content(realm, target_node.local, &mut inode, to.1, &buffer)?;
+        self.content_changed(&mut txn, target_node, &mut inode, true)?;
+        self.save_in(&mut txn, target_node, &inode, orphan)?;
+        txn.grow(length);
+        self.commit(txn)?;
+        Ok(length as u32)
+    }
+}

@@ -1,0 +1,48 @@
+//! READ.
+
+use crate::fs::Fs;
+use crate::fs::error::Result;
+use crate::fs::handle::Handle;
+use crate::fs::rules::Role;
+use crate::store::Content;
+
+impl Fs {
+    /// Reads from an open file and hands the bytes to `reply`: fewer than asked at the end.
+    ///
+    /// # Errors
+    /// EIO for content that is damaged.
+    pub fn read<T>(&self, fh: u64, offset: u64, size: u32, reply: impl FnOnce(&[u8]) -> T) -> Result<T> {
+        let handle = self.handle(fh)?;
+        if handle.is_virtual {
+            return Ok(reply(shown(&handle, offset, size).as_deref().unwrap_or_default()));
+        }
+        if handle.inode.role() == Role::Document || handle.progress.lock().draft.is_some() {
+            return self.read_document(&handle, offset, size, reply);
+        }
+        let node = handle.node();
+        let view = self.store.view();
+        let inode = self.load(&view, node)?;
+        if inode.size == 0 && handle.inode.role() == Role::Lock {
+            if offset == 0 {
+                *handle.shown.lock() = Some(std::sync::Arc::new(self.describe_lock(node)));
+            }
+            return Ok(reply(shown(&handle, offset, size).as_deref().unwrap_or_default()));
+        }
+        self.note_read(view.raw(), node, &inode)?;
+        let end = inode.size.min(offset.saturating_add(u64::from(size)));
+        if offset >= end {
+            return Ok(reply(b""));
+        }
+        let mut buffer = vec![0; (end - offset) as usize];
+        view.read_content(&Content::of(node.realm, node.local, &inode), offset, &mut buffer)?;
+        Ok(reply(&buffer))
+    }
+}
+
+/// A part of the text that an open file shows.
+fn shown(handle: &Handle, offset: u64, size: u32) -> Option<Vec<u8>> {
+    let shown = handle.shown.lock().clone()?;
+    let start = offset.min(shown.len() as u64) as usize;
+    let end = (start + size as usize).min(shown.len());
+    shown.get(start..end).map(<[u8]>::to_vec)
+}

@@ -1,0 +1,125 @@
+//! WRITE, and changes of the size.
+
+use crate::fs::error::{Result, refuse};
+use crate::fs::names;
+use crate::fs::rules::Role;
+use crate::fs::{Fs, Node};
+use crate::store::record::{Inode, Kind, Timestamp};
+use crate::store::{Records, Txn, key};
+
+const SETUID: u16 = libc::S_ISUID as u16;
+const SETGID: u16 = libc::S_ISGID as u16;
+const GROUP_EXEC: u16 = libc::S_IXGRP as u16;
+
+/// The attribute that holds file capabilities, capabilities(7).
+const CAPABILITY: &[u8] = b"security.capability";
+
+impl Fs {
+    /// Writes to an open file. `kill_suidgid` says that the writer may not keep set-user-ID and
+    /// set-group-ID bits on it.
+    ///
+    /// # Errors
+    /// EFBIG over the limit of the configuration; ENOSPC.
+    pub fn write(&self, fh: u64, offset: u64, data: &[u8], flags: i32, kill_suidgid: bool) -> Result<u32> {
+        let handle = self.handle(fh)?;
+        if handle.is_virtual {
+            return refuse(libc::EROFS);
+        }
+        let append = flags & libc::O_APPEND != 0;
+        let size = data.len().min(u32::MAX as usize) as u32;
+        if handle.inode.role() == Role::Document {
+            self.write_document(&handle, offset, data, append)?;
+            return Ok(size);
+        }
+        let node = handle.node();
+        let mut txn = self.store.begin(&[node.realm])?;
+        let (mut inode, orphan) = self.load_in(&txn, node)?;
+        // The kernel's idea of the end may be old; an append goes to the real one.
+        let offset = if append { inode.size } else { offset };
+        if offset.saturating_add(data.len() as u64) > self.options.max_file_bytes {
+            return refuse(libc::EFBIG);
+        }
+        txn.write_content(node.realm, node.local, &mut inode, offset, data)?;
+        self.content_changed(&mut txn, node, &mut inode, kill_suidgid)?;
+        self.save_in(&mut txn, node, &inode, orphan)?;
+        txn.grow(data.len() as u64);
+        if flags & (libc::O_SYNC | libc::O_DSYNC) != 0 {
+            txn.set_durable(true);
+        }
+        self.commit(txn)?;
+        Ok(size)
+    }
+
+    /// Times and privileges after a change of the content: capabilities go, and set-user-ID and
+    /// set-group-ID where the writer is not privileged, as Linux does it.
+    pub(in crate::fs) fn content_changed(
+        &self,
+        txn: &mut Txn<'_>,
+        node: Node,
+        inode: &mut Inode,
+        kill_suidgid: bool,
+    ) -> Result<()> {
+        let now = Timestamp::now();
+        inode.mtime = now;
+        inode.ctime = now;
+        if kill_suidgid {
+            drop_suidgid(inode);
+        }
+        self.drop_capability(txn, node, inode)
+    }
+
+    pub(in crate::fs) fn drop_capability(&self, txn: &mut Txn<'_>, node: Node, inode: &mut Inode) -> Result<()> {
+        if inode.xattrs > 0 && txn.xattr(node.realm, node.local, CAPABILITY)?.is_some() {
+            txn.delete_record(key::xattr(node.realm, node.local, CAPABILITY))?;
+            inode.xattrs -= 1;
+        }
+        Ok(())
+    }
+
+    /// Sets the size of a regular file.
+    ///
+    /// # Errors
+    /// EISDIR, EINVAL for what has no size; EFBIG; ENOSPC.
+    pub(in crate::fs) fn resize(&self, node: Node, size: u64, kill_suidgid: bool) -> Result<()> {
+        let mut txn = self.store.begin(&[node.realm])?;
+        let (mut inode, orphan) = self.load_in(&txn, node)?;
+        self.resize_in(&mut txn, node, &mut inode, size, kill_suidgid)?;
+        self.save_in(&mut txn, node, &inode, orphan)?;
+        self.commit(txn)
+    }
+
+    pub(in crate::fs) fn resize_in(
+        &self,
+        txn: &mut Txn<'_>,
+        node: Node,
+        inode: &mut Inode,
+        size: u64,
+        kill_suidgid: bool,
+    ) -> Result<()> {
+        match inode.kind {
+            Kind::File => {}
+            Kind::Directory => return refuse(libc::EISDIR),
+            _ => return refuse(libc::EINVAL),
+        }
+        if size > self.options.max_file_bytes {
+            return refuse(libc::EFBIG);
+        }
+        if size > inode.size {
+            txn.grow(names::NAME_MAX as u64);
+        }
+        txn.resize_content(node.realm, node.local, inode, size)?;
+        self.content_changed(txn, node, inode, kill_suidgid)
+    }
+}
+
+/// Takes the bits away that would give its privileges to whoever runs the file.
+pub(in crate::fs) fn drop_suidgid(inode: &mut Inode) {
+    if inode.kind != Kind::File {
+        return;
+    }
+    inode.perm &= !SETUID;
+    // Without the group's execute bit, set-group-ID used to mean mandatory locking, and stays.
+    if inode.perm & GROUP_EXEC != 0 {
+        inode.perm &= !SETGID;
+    }
+}

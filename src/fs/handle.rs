@@ -1,0 +1,175 @@
+//! Open files.
+//!
+//! All handles of one inode share an [`OpenInode`]: what it is (a rename can make a document of
+//! a file that is open), and the committed content of a document.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+
+use parking_lot::{Mutex, RwLock};
+
+use super::document::{Committed, Draft, Pending, Writer};
+use super::node::Node;
+use super::rules::Role;
+
+/// An inode that is open at least once.
+#[derive(Debug)]
+pub(super) struct OpenInode {
+    pub(super) node: Node,
+    pub(super) role: RwLock<Role>,
+    pub(super) handles: AtomicUsize,
+    /// Handles that may change it.
+    pub(super) writers: AtomicUsize,
+    /// The newest committed content of a document, once somebody asked. Its lock is held while
+    /// a commit is made, so that commits reach it in their order.
+    pub(super) committed: Mutex<Option<Arc<Committed>>>,
+    /// A document that has no name before its first commit.
+    pub(super) pending: Mutex<Option<Pending>>,
+}
+
+impl OpenInode {
+    pub(super) fn role(&self) -> Role {
+        *self.role.read()
+    }
+
+    /// Whether a draft may be under way, so that the kernel must not keep attributes.
+    pub(super) fn is_in_flux(&self) -> bool {
+        self.writers.load(Ordering::SeqCst) > 0 && self.role() == Role::Document
+    }
+}
+
+/// What one open file of a document has read and written.
+#[derive(Debug, Default)]
+pub(super) struct Progress {
+    /// The content that its reads come from.
+    pub(super) pin: Option<Arc<Committed>>,
+    /// Its changes that are not committed.
+    pub(super) draft: Option<Draft>,
+}
+
+/// One open file.
+#[derive(Debug)]
+pub(super) struct Handle {
+    pub(super) inode: Arc<OpenInode>,
+    /// The flags of open(2).
+    pub(super) flags: i32,
+    pub(super) progress: Mutex<Progress>,
+    /// What a virtual file or an empty lock file shows to this reader.
+    pub(super) shown: Mutex<Option<Arc<Vec<u8>>>>,
+    /// Whether a virtual file.
+    pub(super) is_virtual: bool,
+    /// Whose close was refused last: RELEASE comes without a pid.
+    pub(super) writer: Mutex<Option<Writer>>,
+}
+
+impl Handle {
+    pub(super) fn is_writable(&self) -> bool {
+        self.flags & libc::O_ACCMODE != libc::O_RDONLY
+    }
+
+    pub(super) fn node(&self) -> Node {
+        self.inode.node
+    }
+}
+
+/// All open files.
+#[derive(Debug, Default)]
+pub(super) struct Handles {
+    next: AtomicU64,
+    handles: RwLock<HashMap<u64, Arc<Handle>>>,
+    inodes: Mutex<HashMap<Node, Arc<OpenInode>>>,
+}
+
+impl Handles {
+    /// Opens an inode once more.
+    pub(super) fn open(&self, node: Node, role: Role, flags: i32, pending: Option<Pending>) -> (u64, Arc<Handle>) {
+        let mut inodes = self.inodes.lock();
+        let inode = inodes.entry(node).or_insert_with(|| {
+            Arc::new(OpenInode {
+                node,
+                role: RwLock::new(role),
+                handles: AtomicUsize::new(0),
+                writers: AtomicUsize::new(0),
+                committed: Mutex::new(None),
+                pending: Mutex::new(pending),
+            })
+        });
+        let handle = Arc::new(Handle {
+            inode: Arc::clone(inode),
+            flags,
+            progress: Mutex::default(),
+            shown: Mutex::default(),
+            is_virtual: false,
+            writer: Mutex::default(),
+        });
+        handle.inode.handles.fetch_add(1, Ordering::SeqCst);
+        if handle.is_writable() || flags & libc::O_TRUNC != 0 {
+            handle.inode.writers.fetch_add(1, Ordering::SeqCst);
+        }
+        drop(inodes);
+        (self.insert(Arc::clone(&handle)), handle)
+    }
+
+    /// Opens what is in no store.
+    pub(super) fn open_virtual(&self, node: Node, content: Vec<u8>) -> u64 {
+        let inode = OpenInode {
+            node,
+            role: RwLock::default(),
+            handles: AtomicUsize::new(1),
+            writers: AtomicUsize::new(0),
+            committed: Mutex::default(),
+            pending: Mutex::default(),
+        };
+        self.insert(Arc::new(Handle {
+            inode: Arc::new(inode),
+            flags: libc::O_RDONLY,
+            progress: Mutex::default(),
+            shown: Mutex::new(Some(Arc::new(content))),
+            is_virtual: true,
+            writer: Mutex::default(),
+        }))
+    }
+
+    fn insert(&self, handle: Arc<Handle>) -> u64 {
+        let fh = self.next.fetch_add(1, Ordering::Relaxed) + 1;
+        self.handles.write().insert(fh, handle);
+        fh
+    }
+
+    pub(super) fn get(&self, fh: u64) -> Option<Arc<Handle>> {
+        self.handles.read().get(&fh).cloned()
+    }
+
+    pub(super) fn inode(&self, node: Node) -> Option<Arc<OpenInode>> {
+        self.inodes.lock().get(&node).cloned()
+    }
+
+    /// Closes a handle; the second value says whether it was the inode's last.
+    pub(super) fn close(&self, fh: u64) -> Option<(Arc<Handle>, bool)> {
+        let handle = self.handles.write().remove(&fh)?;
+        if handle.is_virtual {
+            return Some((handle, false));
+        }
+        let mut inodes = self.inodes.lock();
+        if handle.is_writable() || handle.flags & libc::O_TRUNC != 0 {
+            handle.inode.writers.fetch_sub(1, Ordering::SeqCst);
+        }
+        let last = handle.inode.handles.fetch_sub(1, Ordering::SeqCst) == 1;
+        if last {
+            inodes.remove(&handle.inode.node);
+        }
+        Some((handle, last))
+    }
+
+    /// Handles with changes that are not committed.
+    pub(super) fn draft_count(&self) -> u64 {
+        let handles = self.handles.read();
+        handles.values().filter(|handle| handle.progress.lock().draft.is_some()).count() as u64
+    }
+
+    /// The handles of an inode.
+    pub(super) fn of(&self, node: Node) -> Vec<Arc<Handle>> {
+        self.handles.read().values().filter(|handle| handle.node() == node).cloned().collect()
+    }
+}

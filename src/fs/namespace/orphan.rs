@@ -1,0 +1,80 @@
+//! Inodes without a name: they live while the kernel knows them.
+
+use std::ops::ControlFlow;
+
+use super::orphan_key;
+use crate::engine::Keyspace;
+use crate::fs::error::{Error, Result};
+use crate::fs::{Fs, Node};
+use crate::store::record::{Kind, Orphan, VersionRecord};
+use crate::store::{Local, key};
+
+impl Fs {
+    /// Frees an inode that just lost its last name, if the kernel does not know it.
+    pub(in crate::fs) fn purge_unless_known(&self, gone: Option<Node>) {
+        if let Some(node) = gone.filter(|node| !self.inodes.is_known(*node)) {
+            if let Err(error) = self.purge_orphan(node) {
+                log::error!("inode {}: cannot free it: {error}", node.ino());
+            }
+        }
+    }
+
+    /// Frees an inode, if it has no name.
+    pub(in crate::fs) fn purge_orphan(&self, node: Node) -> Result<()> {
+        let orphan_key = orphan_key(node);
+        let engine = self.store.engine();
+        if engine.get(Keyspace::Meta, &orphan_key)?.is_none() {
+            return Ok(());
+        }
+        let mut txn = self.store.begin(&[node.realm])?;
+        let Some(bytes) = engine.get(Keyspace::Meta, &orphan_key)? else { return Ok(()) };
+        let inode = Orphan::decode(&bytes)?.inode;
+        if inode.kind == Kind::File {
+            txn.drop_generation(node.realm, node.local, &inode)?;
+            for (version, record) in self.versions_of(node)? {
+                if record.generation != inode.generation {
+                    let chunks = record.size.div_ceil(inode.chunk_bytes());
+                    txn.discard(node.realm, node.local, record.generation, record.epoch, chunks)?;
+                }
+                txn.delete_plain(key::version(node.realm, node.local, version));
+            }
+        }
+        txn.delete_plain(orphan_key);
+        txn.delete_plain(self.forget_atime(node));
+        txn.commit()?;
+        self.documents.forget(node);
+        Ok(())
+    }
+
+    /// The kept versions of a document, oldest first.
+    pub(in crate::fs) fn versions_of(&self, node: Node) -> Result<Vec<(u64, VersionRecord)>> {
+        let prefix = key::numbered(key::tag::VERSION, node.realm, node.local.0);
+        let mut versions = Vec::new();
+        let mut failure = None;
+        self.store.engine().scan(Keyspace::Meta, &prefix, &key::after(&prefix), &mut |found, value| {
+            match (found.last_chunk::<8>(), VersionRecord::decode(value)) {
+                (Some(number), Ok(record)) => versions.push((u64::from_be_bytes(*number), record)),
+                (_, Err(error)) => failure = Some(error),
+                (None, _) => {}
+            }
+            ControlFlow::Continue(())
+        })?;
+        failure.map_or(Ok(versions), |error| Err(Error::from(error)))
+    }
+
+    /// Frees what was left without a name when the last mount ended.
+    pub(in crate::fs) fn sweep_orphans(&self) -> Result<()> {
+        let prefix = key::all(key::tag::ORPHAN);
+        let mut orphans = Vec::new();
+        self.store.engine().scan(Keyspace::Meta, &prefix, &key::after(&prefix), &mut |found, _| {
+            if let (Some(realm), Some(number)) = (key::realm_of(found), key::number_of(found)) {
+                orphans.push(Node { realm, local: Local(number) });
+            }
+            ControlFlow::Continue(())
+        })?;
+        for node in orphans {
+            self.purge_orphan(node)?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,110 @@
+//! UNLINK and RMDIR.
+
+use super::{dir_changed, orphan_key};
+use crate::fs::error::{Result, refuse};
+use crate::fs::names;
+use crate::fs::{Fs, Node};
+use crate::store::record::{Dirent, Inode, Kind, Orphan, Target, Timestamp};
+use crate::store::{Records, Txn, key};
+
+impl Fs {
+    /// Removes a name that is no directory's.
+    ///
+    /// # Errors
+    /// ENOENT; EISDIR for a directory.
+    pub fn unlink(&self, dir: Node, name: &[u8]) -> Result<()> {
+        if dir.is_virtual() {
+            return self.unlink_virtual(dir, name);
+        }
+        if names::is_reserved(dir, name) {
+            return refuse(libc::EISDIR);
+        }
+        let mut txn = self.store.begin(&[dir.realm])?;
+        let mut parent = self.dir_inode(&txn, dir)?;
+        let Some(dirent) = self.dirent(&txn, dir, name)? else { return refuse(libc::ENOENT) };
+        if dirent.kind == Kind::Directory {
+            return refuse(libc::EISDIR);
+        }
+        let now = Timestamp::now();
+        let gone = self.take_name(&mut txn, dir, &mut parent, name, &dirent, now)?;
+        txn.put_inode(dir.realm, dir.local, &parent)?;
+        self.commit(txn)?;
+        self.purge_unless_known(gone);
+        Ok(())
+    }
+
+    /// Removes an empty directory; with a thread's directory the thread ends.
+    ///
+    /// # Errors
+    /// ENOENT, ENOTDIR, ENOTEMPTY; EPERM for the filesystem's own directories.
+    pub fn rmdir(&self, dir: Node, name: &[u8]) -> Result<()> {
+        if dir.is_virtual() || names::is_reserved(dir, name) {
+            return refuse(libc::EPERM);
+        }
+        loop {
+            // The thread's realm must be locked too, and only the dirent tells which.
+            let seen = self.dirent(&self.store.reader(), dir, name)?;
+            let Some(dirent) = seen else { return refuse(libc::ENOENT) };
+            if dirent.kind != Kind::Directory {
+                return refuse(libc::ENOTDIR);
+            }
+            let mut txn = self.store.begin(&[dir.realm, dirent.inode_of(dir.realm).0])?;
+            let mut parent = self.dir_inode(&txn, dir)?;
+            if self.dirent(&txn, dir, name)? != seen {
+                continue;
+            }
+            let gone = self.take_name(&mut txn, dir, &mut parent, name, &dirent, Timestamp::now())?;
+            txn.put_inode(dir.realm, dir.local, &parent)?;
+            self.commit(txn)?;
+            if let Some(node) = gone {
+                self.rules.forget(node);
+            }
+            self.purge_unless_known(gone);
+            return Ok(());
+        }
+    }
+
+    /// Removes a dirent and what it stands for, as far as that has no other name. The parent's
+    /// inode is changed but not yet put. Returns the inode that has no name any more.
+    pub(in crate::fs) fn take_name(
+        &self,
+        txn: &mut Txn<'_>,
+        dir: Node,
+        parent: &mut Inode,
+        name: &[u8],
+        dirent: &Dirent,
+        now: Timestamp,
+    ) -> Result<Option<Node>> {
+        let node = Node::from(dirent.inode_of(dir.realm));
+        let mut inode = txn.named_inode(node.realm, node.local)?;
+        if inode.is_dir() {
+            if inode.size > 0 {
+                return refuse(libc::ENOTEMPTY);
+            }
+            parent.nlink = parent.nlink.saturating_sub(1);
+            inode.nlink = 0;
+        } else {
+            inode.nlink = inode.nlink.saturating_sub(1);
+        }
+        txn.delete_dirent(dir.realm, dir.local, name, dirent)?;
+        dir_changed(parent, now, -1);
+        inode.ctime = now;
+        if inode.nlink > 0 {
+            txn.put_inode(node.realm, node.local, &inode)?;
+            return Ok(None);
+        }
+        txn.add_usage(node.realm, -1, -(inode.allocated as i64))?;
+        if inode.xattrs > 0 {
+            for name in txn.xattr_names(node.realm, node.local)? {
+                txn.delete_record(key::xattr(node.realm, node.local, &name))?;
+            }
+            inode.xattrs = 0;
+        }
+        txn.delete_record(key::inode(node.realm, node.local))?;
+        txn.put_plain(orphan_key(node), Orphan { inode }.encode());
+        if let Target::Thread(realm) = dirent.target {
+            txn.retire_realm(realm)?;
+        }
+        Ok(Some(node))
+    }
+}

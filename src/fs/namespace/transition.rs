@@ -1,0 +1,111 @@
+//! A rename can make a document of an ordinary file, and the other way round.
+
+use crate::fs::document::validate;
+use crate::fs::error::{Result, refuse};
+use crate::fs::rules::Role;
+use crate::fs::{Fs, Node, OnInvalid};
+use crate::store::record::{Inode, Timestamp, VersionRecord};
+use crate::store::{Content, Records, Txn, key};
+
+/// What a rename makes of a regular file.
+pub(super) struct Transition {
+    node: Node,
+    to: Role,
+    /// Of a file that becomes a document: the inode whose content was found valid.
+    checked: Option<Inode>,
+    leaves: bool,
+}
+
+impl Transition {
+    /// Of what is no regular file.
+    pub(super) fn none(node: Node) -> Transition {
+        Transition { node, to: Role::Ordinary, checked: None, leaves: false }
+    }
+
+    /// Whether the content is still the one that was checked.
+    pub(super) fn still_holds(&self, txn: &Txn<'_>) -> bool {
+        let Some(checked) = &self.checked else { return true };
+        match txn.inode(self.node.realm, self.node.local) {
+            Ok(Some(inode)) => {
+                let state = |inode: &Inode| (inode.generation, inode.size, inode.mtime, inode.nlink);
+                state(&inode) == state(checked)
+            }
+            _ => false,
+        }
+    }
+}
+
+impl Fs {
+    pub(super) fn prepare_transition(&self, node: Node, from: Role, to: Role) -> Result<Transition> {
+        let mut transition = Transition { node, to, checked: None, leaves: false };
+        if from == Role::Document && to != Role::Document {
+            transition.leaves = true;
+        }
+        if from == Role::Document || to != Role::Document {
+            return Ok(transition);
+        }
+        let view = self.store.view();
+        let Some(inode) = view.inode(node.realm, node.local)? else { return refuse(libc::ENOENT) };
+        if inode.nlink > 1 {
+            // The other names would be a way round the checks.
+            return refuse(libc::EPERM);
+        }
+        if inode.size > self.options.max_document_bytes {
+            return refuse(libc::EFBIG);
+        }
+        if self.options.on_invalid == OnInvalid::Reject {
+            let mut content = vec![0; inode.size as usize];
+            view.read_content(&Content::of(node.realm, node.local, &inode), 0, &mut content)?;
+            if let Err(why) = validate(&content, self.options.allow_nan) {
+                self.metrics.commits_rejected.add(1);
+                let path = self.path_of(node)?.unwrap_or_default();
+                log::warn!(
+                    "rename of /{} onto a document refused: {why}; both files are as they were",
+                    String::from_utf8_lossy(&path)
+                );
+                return refuse(libc::EBADMSG);
+            }
+        }
+        transition.checked = Some(inode);
+        Ok(transition)
+    }
+
+    pub(super) fn apply_transition(&self, txn: &mut Txn<'_>, transition: &Transition) -> Result<()> {
+        let node = transition.node;
+        if transition.leaves {
+            // From now on it may be written in place, so its content is no version any more.
+            let inode = txn.named_inode(node.realm, node.local)?;
+            txn.delete_plain(key::version(node.realm, node.local, inode.version));
+        }
+        if transition.checked.is_some() {
+            let mut inode = txn.named_inode(node.realm, node.local)?;
+            inode.version += 1;
+            let record = VersionRecord {
+                generation: inode.generation,
+                size: inode.size,
+                time: Timestamp::now(),
+                epoch: inode.generation_born,
+                pid: 0,
+            };
+            txn.put_plain(key::version(node.realm, node.local, inode.version), record.encode());
+            txn.put_inode(node.realm, node.local, &inode)?;
+        }
+        Ok(())
+    }
+
+    pub(super) fn finish_transition(&self, transition: &Transition) {
+        let node = transition.node;
+        self.inodes.set_role(node, transition.to, self.rules.generation());
+        if let Some(open) = self.handles.inode(node) {
+            *open.committed.lock() = None;
+            *open.role.write() = transition.to;
+            if transition.to == Role::Document {
+                self.tell(|kernel| kernel.attributes(node));
+            }
+        }
+        self.documents.forget(node);
+        if transition.checked.is_some() {
+            self.metrics.commits.add(1);
+        }
+    }
+}

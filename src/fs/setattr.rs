@@ -1,0 +1,110 @@
+//! SETATTR: chmod, chown, truncate, utimensat.
+
+use std::time::Duration;
+
+use super::attr::{Attr, Caller, SetAttr};
+use super::error::{Result, refuse};
+use super::file::drop_suidgid;
+use super::node::Node;
+use super::rules::Role;
+use super::Fs;
+use crate::store::record::{Inode, Kind, Timestamp};
+
+impl Fs {
+    /// Changes attributes, in one transaction. `fh` is the open file that the change came
+    /// through, if the kernel says so.
+    ///
+    /// # Errors
+    /// ESTALE when it is gone; EBADMSG for truncate(2) that leaves a document invalid; EISDIR,
+    /// EINVAL, EFBIG, ENOSPC for a size.
+    pub fn setattr(&self, caller: Caller, node: Node, set: SetAttr, fh: Option<u64>) -> Result<(Attr, Duration)> {
+        if node.is_virtual() {
+            return refuse(libc::EPERM);
+        }
+        let now = Timestamp::now();
+        let mut set = set;
+        if let Some(size) = set.size {
+            if self.resize_document(caller, node, size, fh)? {
+                set.size = None;
+                // The kernel sends the times along; a draft keeps its own.
+                set.mtime = None;
+            }
+        }
+        let mtime = set.mtime.map(|time| time.resolve(now));
+        let atime = set.atime.map(|time| time.resolve(now));
+        if let Some(open) = self.handles.inode(node) {
+            if let (Some(mtime), Role::Document) = (mtime, open.role()) {
+                self.set_draft_mtimes(&open, mtime);
+            }
+        }
+        let pending = self.change_pending(node, |inode| {
+            change(inode, &set, mtime);
+            inode.ctime = now;
+        });
+        if let Some(attr) = pending {
+            return Ok((attr, Duration::ZERO));
+        }
+        if set != SetAttr::default() {
+            let mut txn = self.store.begin(&[node.realm])?;
+            let (mut inode, orphan) = self.load_in(&txn, node)?;
+            if let Some(size) = set.size {
+                // Truncating takes the privileges away that an unprivileged writer must not keep.
+                self.resize_in(&mut txn, node, &mut inode, size, caller.uid != 0)?;
+            }
+            if set.uid.is_some() || set.gid.is_some() {
+                self.drop_capability(&mut txn, node, &mut inode)?;
+            }
+            change(&mut inode, &set, mtime);
+            inode.ctime = now;
+            self.save_in(&mut txn, node, &inode, orphan)?;
+            if let Some(atime) = atime {
+                let (key, value) = self.atime_record(node, atime);
+                txn.put_plain(key, value);
+            }
+            self.commit(txn)?;
+            if let Some(atime) = atime {
+                self.atime_was_set(node, atime);
+            }
+        }
+        self.getattr(node)
+    }
+
+    /// A change of a document's size: of the open file's draft, or by path a commit of its own.
+    /// False for a file that is no document.
+    fn resize_document(&self, caller: Caller, node: Node, size: u64, fh: Option<u64>) -> Result<bool> {
+        if let Some(fh) = fh {
+            let handle = self.handle(fh)?;
+            if handle.is_virtual || handle.inode.role() != Role::Document {
+                return Ok(false);
+            }
+            return self.resize_draft(&handle, size).map(|()| true);
+        }
+        let is_file = |inode: &Inode| inode.kind == Kind::File;
+        let open_role = self.handles.inode(node).map(|open| open.role());
+        let role = match open_role {
+            Some(role) => role,
+            None if is_file(&self.load(&self.store.reader(), node)?) => self.role_of(node)?,
+            None => Role::Ordinary,
+        };
+        if role != Role::Document {
+            return Ok(false);
+        }
+        self.truncate_document(node, size, caller.pid).map(|()| true)
+    }
+}
+
+/// Applies everything but the size.
+fn change(inode: &mut Inode, set: &SetAttr, mtime: Option<Timestamp>) {
+    if set.uid.is_some() || set.gid.is_some() {
+        inode.uid = set.uid.unwrap_or(inode.uid);
+        inode.gid = set.gid.unwrap_or(inode.gid);
+        // chown(2) clears them, for root too on Linux.
+        drop_suidgid(inode);
+    }
+    if let Some(mode) = set.mode {
+        inode.perm = mode as u16 & 0o7777;
+    }
+    if let Some(mtime) = mtime {
+        inode.mtime = mtime;
+    }
+}

@@ -1,0 +1,108 @@
+//! Extended attributes.
+
+use super::error::{Result, refuse};
+use super::node::Node;
+use super::Fs;
+use crate::store::record::Timestamp;
+use crate::store::{Records, key};
+
+/// Longest name, XATTR_NAME_MAX of limits.h.
+const NAME_MAX: usize = 255;
+
+/// Largest value, XATTR_SIZE_MAX of limits.h.
+const VALUE_MAX: usize = 65_536;
+
+/// Most bytes of names that listxattr(2) can give, XATTR_LIST_MAX of limits.h.
+const LIST_MAX: usize = 65_536;
+
+impl Fs {
+    /// The value of an attribute.
+    ///
+    /// # Errors
+    /// ENODATA.
+    pub fn getxattr(&self, node: Node, name: &[u8]) -> Result<Vec<u8>> {
+        if node.is_virtual() {
+            return self.getxattr_virtual(node, name);
+        }
+        match self.store.reader().xattr(node.realm, node.local, name)? {
+            Some(value) => Ok(value),
+            None => refuse(libc::ENODATA),
+        }
+    }
+
+    /// The names of all attributes, each with a NUL behind it.
+    pub fn listxattr(&self, node: Node) -> Result<Vec<u8>> {
+        if node.is_virtual() {
+            return Ok(Vec::new());
+        }
+        let mut list = Vec::new();
+        for name in self.store.reader().xattr_names(node.realm, node.local)? {
+            list.extend_from_slice(&name);
+            list.push(0);
+        }
+        Ok(list)
+    }
+
+    /// Sets an attribute.
+    ///
+    /// # Errors
+    /// EEXIST with XATTR_CREATE, ENODATA with XATTR_REPLACE; ERANGE for a name over 255 bytes,
+    /// E2BIG for a value over 64 KiB, ENOSPC when the names would be too many to list;
+    /// EOPNOTSUPP for a document that is not committed yet, and for POSIX ACLs.
+    pub fn setxattr(&self, node: Node, name: &[u8], value: &[u8], flags: i32) -> Result<()> {
+        if node.is_virtual() {
+            return refuse(libc::EPERM);
+        }
+        if name.is_empty() || name.len() > NAME_MAX || name.contains(&0) {
+            return refuse(libc::ERANGE);
+        }
+        if value.len() > VALUE_MAX {
+            return refuse(libc::E2BIG);
+        }
+        if name.starts_with(b"system.") {
+            return refuse(libc::EOPNOTSUPP);
+        }
+        let mut txn = self.store.begin(&[node.realm])?;
+        // A file without a name keeps no attributes, and a pending document has none yet.
+        let Some(mut inode) = txn.inode(node.realm, node.local)? else { return refuse(libc::EOPNOTSUPP) };
+        let old = txn.xattr(node.realm, node.local, name)?;
+        match &old {
+            Some(_) if flags & libc::XATTR_CREATE != 0 => return refuse(libc::EEXIST),
+            None if flags & libc::XATTR_REPLACE != 0 => return refuse(libc::ENODATA),
+            None => {
+                let names = txn.xattr_names(node.realm, node.local)?;
+                let listed: usize = names.iter().map(|name| name.len() + 1).sum();
+                if listed + name.len() + 1 > LIST_MAX {
+                    return refuse(libc::ENOSPC);
+                }
+                inode.xattrs += 1;
+            }
+            Some(_) => {}
+        }
+        inode.ctime = Timestamp::now();
+        txn.put_record(key::xattr(node.realm, node.local, name), value)?;
+        txn.put_inode(node.realm, node.local, &inode)?;
+        txn.grow((name.len() + value.len()) as u64);
+        self.commit(txn)
+    }
+
+    /// Removes an attribute.
+    ///
+    /// # Errors
+    /// ENODATA.
+    pub fn removexattr(&self, node: Node, name: &[u8]) -> Result<()> {
+        if node.is_virtual() {
+            return refuse(libc::EPERM);
+        }
+        let mut txn = self.store.begin(&[node.realm])?;
+        let Some(mut inode) = txn.inode(node.realm, node.local)? else { return refuse(libc::ENODATA) };
+        if txn.xattr(node.realm, node.local, name)?.is_none() {
+            return refuse(libc::ENODATA);
+        }
+        inode.xattrs = inode.xattrs.saturating_sub(1);
+        inode.ctime = Timestamp::now();
+        txn.delete_record(key::xattr(node.realm, node.local, name))?;
+        txn.put_inode(node.realm, node.local, &inode)?;
+        self.commit(txn)
+    }
+}

@@ -1,0 +1,48 @@
+//! Extended attributes.
+
+use fuser::{ReplyEmpty, ReplyXattr};
+
+use crate::fs::{Fs, Node, Result};
+use crate::fuse::reply::{Fail, run};
+
+/// Attributes that only root sees, xattr(7).
+const TRUSTED: &[u8] = b"trusted.";
+
+fn value(fs: &Fs, name: &'static str, size: u32, reply: ReplyXattr, operation: impl FnOnce() -> Result<Vec<u8>>) {
+    match run(fs, name, operation) {
+        Ok(value) if size == 0 => reply.size(value.len() as u32),
+        Ok(value) if value.len() > size as usize => reply.fail(libc::ERANGE),
+        Ok(value) => reply.data(&value),
+        Err(errno) => reply.fail(errno),
+    }
+}
+
+fn empty(fs: &Fs, name: &'static str, reply: ReplyEmpty, operation: impl FnOnce() -> Result<()>) {
+    match run(fs, name, operation) {
+        Ok(()) => reply.ok(),
+        Err(errno) => reply.fail(errno),
+    }
+}
+
+pub(super) fn get(fs: &Fs, node: Node, name: &[u8], size: u32, reply: ReplyXattr) {
+    value(fs, "getxattr", size, reply, || fs.getxattr(node, name));
+}
+
+pub(super) fn list(fs: &Fs, uid: u32, node: Node, size: u32, reply: ReplyXattr) {
+    value(fs, "listxattr", size, reply, || {
+        let mut list = fs.listxattr(node)?;
+        if uid != 0 {
+            let shown = list.split_inclusive(|byte| *byte == 0).filter(|name| !name.starts_with(TRUSTED));
+            list = shown.collect::<Vec<_>>().concat();
+        }
+        Ok(list)
+    });
+}
+
+pub(super) fn set(fs: &Fs, node: Node, name: &[u8], data: &[u8], flags: i32, reply: ReplyEmpty) {
+    empty(fs, "setxattr", reply, || fs.setxattr(node, name, data, flags));
+}
+
+pub(super) fn remove(fs: &Fs, node: Node, name: &[u8], reply: ReplyEmpty) {
+    empty(fs, "removexattr", reply, || fs.removexattr(node, name));
+}

@@ -1,0 +1,7 @@
+//! The `threadfs` command.
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    threadfs::cli::run()
+}
