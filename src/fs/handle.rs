@@ -5,7 +5,7 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
 
 use parking_lot::{Mutex, RwLock};
 
@@ -57,6 +57,8 @@ pub(super) struct Handle {
     pub(super) progress: Mutex<Progress>,
     /// What a virtual file or an empty lock file shows to this reader.
     pub(super) shown: Mutex<Option<Arc<Vec<u8>>>>,
+    /// The process that opened it.
+    pub(super) opener: AtomicU32,
     /// Whether a virtual file.
     pub(super) is_virtual: bool,
     /// Whose close was refused last: RELEASE comes without a pid.
@@ -102,6 +104,7 @@ impl Handles {
             shown: Mutex::default(),
             is_virtual: false,
             writer: Mutex::default(),
+            opener: AtomicU32::new(0),
         });
         handle.inode.handles.fetch_add(1, Ordering::SeqCst);
         if handle.is_writable() || flags & libc::O_TRUNC != 0 {
@@ -128,6 +131,7 @@ impl Handles {
             shown: Mutex::new(Some(Arc::new(content))),
             is_virtual: true,
             writer: Mutex::default(),
+            opener: AtomicU32::new(0),
         }))
     }
 

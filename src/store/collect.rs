@@ -54,6 +54,15 @@ impl Store {
     /// it is not for a thread that has a transaction.
     pub fn collect(&self) -> Result<bool> {
         let mut walk = self.collector.lock();
+        let more = self.collect_step(&mut walk);
+        if more.is_err() {
+            // What the walk passed may not have been freed.
+            *walk = Walk::default();
+        }
+        more
+    }
+
+    fn collect_step(&self, walk: &mut Walk) -> Result<bool> {
         if let Some(pending) = self.next_pending()? {
             let next = walk.on(pending.key.clone());
             if self.collect_dropped(&pending, next)? {
@@ -63,7 +72,7 @@ impl Store {
             }
             return Ok(true);
         }
-        Ok(self.collect_generation(&mut walk)? || self.collect_realm()?)
+        Ok(self.collect_generation(walk)? || self.collect_realm()?)
     }
 
     fn next_pending(&self) -> Result<Option<Pending>> {

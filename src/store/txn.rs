@@ -246,7 +246,8 @@ impl Txn<'_> {
         self.delete_record(key::link(realm, ino_realm, ino, dir, name))
     }
 
-    /// A number for a new inode. It is never given out again, whatever becomes of the transaction.
+    /// A number for a new inode. It is never given out again; if the transaction is not committed,
+    /// not before the store is opened anew.
     ///
     /// # Errors
     /// [`Error::Exhausted`] after 2^32 inodes in one realm.

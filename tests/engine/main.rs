@@ -1,6 +1,6 @@
 //! One suite that every engine has to pass, and what only a directory can do.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
+#![allow(missing_docs, clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
 mod conformance;
 mod crash;

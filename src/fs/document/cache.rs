@@ -96,11 +96,6 @@ impl Documents {
         self.kept.lock().remove(&node);
     }
 
-    /// The document that is being created under a name.
-    pub(in crate::fs) fn pending(&self, dir: Node, name: &[u8]) -> Option<Arc<OpenInode>> {
-        self.pending.lock().get(&(dir, name.to_vec())).cloned()
-    }
-
     /// A name is no longer being created.
     pub(in crate::fs) fn forget_pending(&self, pending: &Pending, node: Node) {
         let mut all = self.pending.lock();

@@ -5,6 +5,7 @@
 
 mod cache;
 mod commit;
+mod descriptor;
 mod draft;
 mod pending;
 mod read;

@@ -57,6 +57,7 @@ impl Fs {
         let (fh, handle) = self.handles.open(node, Role::Document, flags, Some(pending));
         all.insert(key, Arc::clone(&handle.inode));
         drop(all);
+        handle.opener.store(caller.pid, std::sync::atomic::Ordering::SeqCst);
         self.begin_draft_if_truncating(&handle);
         let ttl = std::time::Duration::ZERO;
         Ok((Entry { attr, attr_ttl: ttl, entry_ttl: ttl }, Opened::document(fh, flags)))

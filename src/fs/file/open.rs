@@ -55,6 +55,7 @@ impl Fs {
             self.truncate_on_open(caller, node, role)?;
         }
         let (fh, handle) = self.handles.open(node, role, flags, None);
+        handle.opener.store(caller.pid, std::sync::atomic::Ordering::SeqCst);
         let opened = Opened::of(fh, role, flags);
         if role == Role::Document && opened.flush {
             self.begin_draft_if_truncating(&handle);
@@ -89,7 +90,8 @@ impl Fs {
             } else {
                 self.make(caller, dir, name, &New::file(mode)).map(|entry| {
                     let node = Node::from_ino(entry.attr.ino);
-                    let (fh, _) = self.handles.open(node, role, flags & !libc::O_TRUNC, None);
+                    let (fh, handle) = self.handles.open(node, role, flags & !libc::O_TRUNC, None);
+                    handle.opener.store(caller.pid, std::sync::atomic::Ordering::SeqCst);
                     (entry, Opened::of(fh, role, flags))
                 })
             };
@@ -133,7 +135,14 @@ impl Fs {
     /// EBADMSG when the draft is not valid; what close(2) returns.
     pub fn flush(&self, fh: u64, pid: u32) -> Result<()> {
         let handle = self.handle(fh)?;
-        self.commit_handle(&handle, pid, false)
+        match self.commit_handle(&handle, pid, false) {
+            // Half a document, and whoever writes it is not done: see document/descriptor.rs.
+            Err(error) if error.errno() == libc::EBADMSG && self.is_still_held(&handle, pid) => {
+                *handle.writer.lock() = None;
+                Ok(())
+            }
+            done => done,
+        }
     }
 
     /// How many bytes a FLUSH or FSYNC of this file would have to check.

@@ -1,0 +1,75 @@
+//! An engine that refuses writes on demand, as one on a full disk does.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
+
+use threadfs::engine::{Batch, Engine, Error, Keyspace, Result, Space, View, Visit};
+
+/// Passes everything on to another engine, until its writes run out.
+pub struct Flaky {
+    inner: Arc<dyn Engine>,
+    /// Writes that still work; negative: all do.
+    left: AtomicI64,
+}
+
+impl Flaky {
+    pub fn new(inner: Arc<dyn Engine>) -> Arc<Flaky> {
+        Arc::new(Flaky { inner, left: AtomicI64::new(-1) })
+    }
+
+    /// Refuses all writes after the next `left`.
+    pub fn refuse_after(&self, left: i64) {
+        self.left.store(left, Ordering::SeqCst);
+    }
+
+    /// Accepts all writes again.
+    pub fn accept(&self) {
+        self.left.store(-1, Ordering::SeqCst);
+    }
+}
+
+impl View for Flaky {
+    fn get(&self, space: Keyspace, key: &[u8]) -> Result<Option<Vec<u8>>> {
+        self.inner.get(space, key)
+    }
+
+    fn scan(&self, space: Keyspace, from: &[u8], to: &[u8], visit: Visit<'_>) -> Result<()> {
+        self.inner.scan(space, from, to, visit)
+    }
+}
+
+impl Engine for Flaky {
+    fn name(&self) -> &'static str {
+        self.inner.name()
+    }
+
+    fn view(&self) -> Box<dyn View + '_> {
+        self.inner.view()
+    }
+
+    fn write(&self, batch: Batch) -> Result<()> {
+        match self.left.load(Ordering::SeqCst) {
+            0 => return Err(Error::NoSpace { detail: "the test says so".into() }),
+            left if left > 0 => self.left.store(left - 1, Ordering::SeqCst),
+            _ => {}
+        }
+        self.inner.write(batch)
+    }
+
+    fn sync(&self) -> Result<()> {
+        self.inner.sync()
+    }
+
+    fn checkpoint(&self, to: &Path) -> Result<()> {
+        self.inner.checkpoint(to)
+    }
+
+    fn space(&self) -> Result<Space> {
+        self.inner.space()
+    }
+
+    fn reclaim(&self) -> Result<()> {
+        self.inner.reclaim()
+    }
+}
