@@ -24,6 +24,8 @@ pub(super) struct OpenInode {
     /// The newest committed content of a document, once somebody asked. Its lock is held while
     /// a commit is made, so that commits reach it in their order.
     pub(super) committed: Mutex<Option<Arc<Committed>>>,
+    /// Of a file beside documents that several write: what the one wrote that closed last.
+    pub(super) finished: Mutex<Option<Arc<Vec<u8>>>>,
     /// A document that has no name before its first commit.
     pub(super) pending: Mutex<Option<Pending>>,
 }
@@ -46,6 +48,8 @@ pub(super) struct Progress {
     pub(super) pin: Option<Arc<Committed>>,
     /// Its changes that are not committed.
     pub(super) draft: Option<Draft>,
+    /// Of a file beside documents: what this open file alone wrote. See document/solo.rs.
+    pub(super) solo: Option<Draft>,
 }
 
 /// One open file.
@@ -94,6 +98,7 @@ impl Handles {
                 handles: AtomicUsize::new(0),
                 writers: AtomicUsize::new(0),
                 committed: Mutex::new(None),
+                finished: Mutex::default(),
                 pending: Mutex::new(pending),
             })
         });
@@ -122,6 +127,7 @@ impl Handles {
             handles: AtomicUsize::new(1),
             writers: AtomicUsize::new(0),
             committed: Mutex::default(),
+            finished: Mutex::default(),
             pending: Mutex::default(),
         };
         self.insert(Arc::new(Handle {

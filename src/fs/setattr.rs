@@ -75,6 +75,7 @@ impl Fs {
         if let Some(fh) = fh {
             let handle = self.handle(fh)?;
             if handle.is_virtual || handle.inode.role() != Role::Document {
+                self.resize_solo(&handle, size);
                 return Ok(false);
             }
             return self.resize_draft(&handle, size).map(|()| true);

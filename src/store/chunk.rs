@@ -13,7 +13,7 @@ use super::{Epoch, Local, Reader, RealmId, Result, key};
 use crate::engine::{Keyspace, View};
 
 /// Binary logarithm of the chunk size of new files. See docs/design.md for the measurement.
-pub(super) const CHUNK_SHIFT: u8 = 15;
+pub(super) const CHUNK_SHIFT: u8 = 13;
 
 /// Which content: a generation of an inode.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -50,14 +50,17 @@ impl Content {
 /// A run of bytes that a file holds, for SEEK_DATA and SEEK_HOLE.
 pub type Segment = Range<u64>;
 
-/// Visits the version of each chunk that shows at an epoch, in order. Holes are left out.
-/// `visit` gets the index, the version's epoch, its bytes, and is asked again for each index.
+/// What is called for each chunk, with its index, the epoch of its version and its bytes.
+pub(super) type VisitChunk<'a> = &'a mut dyn FnMut(u32, Epoch, &[u8]) -> ControlFlow<()>;
+
+/// Visits the version of each chunk that shows at an epoch, in order; a hole has none, or an empty
+/// one. `shadowed` is called for a chunk that has an older version too.
 pub(super) fn versions(
     view: &dyn View,
     content: &Content,
     chunks: Range<u32>,
     at: Epoch,
-    visit: &mut dyn FnMut(u32, Epoch, &[u8]) -> ControlFlow<()>,
+    visit: VisitChunk<'_>,
     shadowed: &mut dyn FnMut(u32),
 ) -> Result<()> {
     let Content { realm, ino, generation, .. } = *content;

@@ -69,6 +69,8 @@ impl Store {
                 let mut batch = Batch::new();
                 batch.delete(Keyspace::Meta, pending.key);
                 self.engine.write(batch)?;
+                // The same number comes again when a fork that pinned it goes.
+                *walk = Walk::default();
             }
             return Ok(true);
         }
@@ -245,6 +247,7 @@ impl Store {
         };
         if done {
             batch.delete(Keyspace::Meta, entry);
+            *walk = Walk::default();
         }
         self.engine.write(batch)?;
         Ok(true)

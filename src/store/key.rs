@@ -217,9 +217,20 @@ pub fn parse_rejected(key: &[u8]) -> Option<u64> {
 
 /// A rejected draft's content, in the `data` keyspace.
 pub fn rejected_content(id: u64) -> Vec<u8> {
-    let mut key = REJECTED_REALM.0.to_be_bytes().to_vec();
+    let mut key = rejected_contents();
     key.extend_from_slice(&id.to_be_bytes());
     key
+}
+
+/// All contents of rejected drafts, in the `data` keyspace.
+pub fn rejected_contents() -> Vec<u8> {
+    REJECTED_REALM.0.to_be_bytes().to_vec()
+}
+
+/// The id in the key of a rejected draft's content.
+pub fn parse_rejected_content(key: &[u8]) -> Option<u64> {
+    let id = key.strip_prefix(&REJECTED_REALM.0.to_be_bytes())?;
+    Some(u64::from_be_bytes(id.try_into().ok()?))
 }
 
 /// The realm in a key of the `meta` keyspace.

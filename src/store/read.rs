@@ -8,6 +8,9 @@ use super::record::{Dirent, Header, Inode, Usage};
 use super::{Epoch, Error, Local, RealmId, Result, Store, key};
 use crate::engine::{Keyspace, View};
 
+/// What is called for each record, with its live key and its value, until it breaks.
+pub type VisitRecord<'a> = &'a mut dyn FnMut(&[u8], &[u8]) -> Result<ControlFlow<()>>;
+
 /// Typed access to versioned records, the same for a reader and for a transaction.
 pub trait Records {
     /// The value of the record with this live key.
@@ -19,7 +22,7 @@ pub trait Records {
         &self,
         from: &[u8],
         to: &[u8],
-        visit: &mut dyn FnMut(&[u8], &[u8]) -> Result<ControlFlow<()>>,
+        visit: VisitRecord<'_>,
     ) -> Result<()>;
 
     /// An inode.
@@ -80,6 +83,7 @@ pub trait Records {
 enum Source<'s> {
     Newest,
     Frozen(Box<dyn View + 's>),
+    Shared(&'s (dyn View + 's)),
 }
 
 /// Reads records: the newest of each, those of one instant, or as of an epoch.
@@ -98,6 +102,11 @@ impl<'s> Reader<'s> {
         Reader { store, source: Source::Frozen(store.engine.view()), at: None }
     }
 
+    /// On a view that others read too.
+    pub(super) fn over(store: &'s Store, view: &'s (dyn View + 's)) -> Self {
+        Reader { store, source: Source::Shared(view), at: None }
+    }
+
     /// The same, as everything was at an epoch.
     pub fn at(mut self, epoch: Epoch) -> Self {
         self.at = Some(epoch);
@@ -114,6 +123,7 @@ impl<'s> Reader<'s> {
         match &self.source {
             Source::Newest => &*self.store.engine,
             Source::Frozen(view) => &**view,
+            Source::Shared(view) => *view,
         }
     }
 
@@ -157,7 +167,7 @@ impl Records for Reader<'_> {
         &self,
         from: &[u8],
         to: &[u8],
-        visit: &mut dyn FnMut(&[u8], &[u8]) -> Result<ControlFlow<()>>,
+        visit: VisitRecord<'_>,
     ) -> Result<()> {
         let realm = key::realm_of(from).ok_or_else(|| Error::corrupt("a key is too short"))?;
         if self.at.is_none() && self.base_of(realm).is_none() {
@@ -172,10 +182,10 @@ impl Records for Reader<'_> {
         }
         for part in parts {
             let live = key::live(realm, &part);
-            if let Some(value) = self.record(&live)? {
-                if visit(&live, &value)?.is_break() {
-                    break;
-                }
+            if let Some(value) = self.record(&live)?
+                && visit(&live, &value)?.is_break()
+            {
+                break;
             }
         }
         Ok(())
@@ -187,7 +197,7 @@ pub(super) fn scan_live(
     view: &dyn View,
     from: &[u8],
     to: &[u8],
-    visit: &mut dyn FnMut(&[u8], &[u8]) -> Result<ControlFlow<()>>,
+    visit: VisitRecord<'_>,
 ) -> Result<()> {
     let mut failure = None;
     view.scan(Keyspace::Meta, from, to, &mut |key, raw| {

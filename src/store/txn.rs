@@ -5,7 +5,6 @@
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, HashMap};
-use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use parking_lot::{ArcRwLockReadGuard, RawRwLock, RwLock};
@@ -387,7 +386,7 @@ impl Records for Txn<'_> {
         &self,
         from: &[u8],
         to: &[u8],
-        visit: &mut dyn FnMut(&[u8], &[u8]) -> Result<ControlFlow<()>>,
+        visit: read::VisitRecord<'_>,
     ) -> Result<()> {
         self.store.reader().records(from, to, visit)
     }

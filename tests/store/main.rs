@@ -2,6 +2,13 @@
 
 #![allow(missing_docs, clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
+mod check;
+mod collect;
 mod flaky;
+mod forks;
 mod helpers;
 mod model;
+mod promises;
+mod races;
+mod transactions;
+mod tree;

@@ -54,7 +54,9 @@ fn describe(file: &mut File) -> String {
         Ok(_) => serde_json::from_str::<serde_json::Value>(&text).unwrap_or_default(),
         Err(_) => serde_json::Value::Null,
     };
-    match (record["pid"].as_u64(), record["holder"].as_str()) {
+    let pid = record.get("pid").and_then(serde_json::Value::as_u64);
+    let holder = record.get("holder").and_then(serde_json::Value::as_str);
+    match (pid, holder) {
         (Some(pid), Some(holder)) => format!("process {pid} ({holder})"),
         (Some(pid), None) => format!("process {pid}"),
         _ => String::from("another process"),

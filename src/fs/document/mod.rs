@@ -10,6 +10,7 @@ mod draft;
 mod pending;
 mod read;
 mod rejected;
+mod solo;
 mod truncate;
 mod validate;
 mod versions;

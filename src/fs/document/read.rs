@@ -74,7 +74,7 @@ impl Fs {
     /// committed.
     fn change_draft(&self, handle: &Handle, change: impl FnOnce(&mut Draft, u64) -> Result<()>) -> Result<()> {
         let mut progress = handle.progress.lock();
-        let Progress { pin, draft } = &mut *progress;
+        let Progress { pin, draft, .. } = &mut *progress;
         let fresh = draft.is_none();
         if fresh {
             let base = match pin {

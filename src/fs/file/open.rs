@@ -57,6 +57,9 @@ impl Fs {
         let (fh, handle) = self.handles.open(node, role, flags, None);
         handle.opener.store(caller.pid, std::sync::atomic::Ordering::SeqCst);
         let opened = Opened::of(fh, role, flags);
+        if flags & libc::O_TRUNC != 0 {
+            self.begin_solo(&handle);
+        }
         if role == Role::Document && opened.flush {
             self.begin_draft_if_truncating(&handle);
             // What the kernel has cached may be kept for long; from now on it must ask.
@@ -92,6 +95,7 @@ impl Fs {
                     let node = Node::from_ino(entry.attr.ino);
                     let (fh, handle) = self.handles.open(node, role, flags & !libc::O_TRUNC, None);
                     handle.opener.store(caller.pid, std::sync::atomic::Ordering::SeqCst);
+                    self.begin_solo(&handle);
                     (entry, Opened::of(fh, role, flags))
                 })
             };
@@ -135,6 +139,9 @@ impl Fs {
     /// EBADMSG when the draft is not valid; what close(2) returns.
     pub fn flush(&self, fh: u64, pid: u32) -> Result<()> {
         let handle = self.handle(fh)?;
+        if handle.inode.role() == Role::Beside {
+            self.finish_solo(&handle);
+        }
         match self.commit_handle(&handle, pid, false) {
             // Half a document, and whoever writes it is not done: see document/descriptor.rs.
             Err(error) if error.errno() == libc::EBADMSG && self.is_still_held(&handle, pid) => {

@@ -47,6 +47,7 @@ impl Fs {
             txn.set_durable(true);
         }
         self.commit(txn)?;
+        self.write_solo(&handle, offset, data, append);
         Ok(size)
     }
 

@@ -1,5 +1,7 @@
 //! A rename can make a document of an ordinary file, and the other way round.
 
+use std::sync::Arc;
+
 use crate::fs::document::validate;
 use crate::fs::error::{Result, refuse};
 use crate::fs::rules::Role;
@@ -13,13 +15,15 @@ pub(super) struct Transition {
     to: Role,
     /// Of a file that becomes a document: the inode whose content was found valid.
     checked: Option<Inode>,
+    /// What the content becomes, where the present one is a mixture of several writers.
+    instead: Option<Arc<Vec<u8>>>,
     leaves: bool,
 }
 
 impl Transition {
     /// Of what is no regular file.
     pub(super) fn none(node: Node) -> Transition {
-        Transition { node, to: Role::Ordinary, checked: None, leaves: false }
+        Transition { node, to: Role::Ordinary, checked: None, instead: None, leaves: false }
     }
 
     /// Whether the content is still the one that was checked.
@@ -37,7 +41,7 @@ impl Transition {
 
 impl Fs {
     pub(super) fn prepare_transition(&self, node: Node, from: Role, to: Role) -> Result<Transition> {
-        let mut transition = Transition { node, to, checked: None, leaves: false };
+        let mut transition = Transition { node, to, checked: None, instead: None, leaves: false };
         if from == Role::Document && to != Role::Document {
             transition.leaves = true;
         }
@@ -56,7 +60,11 @@ impl Fs {
         if self.options.on_invalid == OnInvalid::Reject {
             let mut content = vec![0; inode.size as usize];
             view.read_content(&Content::of(node.realm, node.local, &inode), 0, &mut content)?;
-            if let Err(why) = validate(&content, self.options.allow_nan) {
+            let verdict = validate(&content, self.options.allow_nan);
+            if verdict.is_err() {
+                transition.instead = self.finished_solo(node);
+            }
+            if let (Err(why), None) = (verdict, &transition.instead) {
                 self.metrics.commits_rejected.add(1);
                 let path = self.path_of(node)?.unwrap_or_default();
                 log::warn!(
@@ -79,6 +87,10 @@ impl Fs {
         }
         if transition.checked.is_some() {
             let mut inode = txn.named_inode(node.realm, node.local)?;
+            if let Some(content) = &transition.instead {
+                txn.new_generation(node.realm, node.local, &mut inode)?;
+                txn.write_content(node.realm, node.local, &mut inode, 0, content)?;
+            }
             inode.version += 1;
             let record = VersionRecord {
                 generation: inode.generation,

@@ -1,0 +1,61 @@
+//! Random operations on the core and on the model, compared after every step.
+
+mod attributes;
+mod content;
+mod document;
+mod listing;
+mod names;
+mod op;
+mod rename;
+mod tree;
+mod verify;
+mod world;
+
+use std::sync::Arc;
+
+use proptest::prelude::*;
+use threadfs::engine::memory::MemoryEngine;
+use threadfs::engine::rocks::RocksEngine;
+use threadfs::engine::{Engine, EngineOptions};
+
+use op::Step;
+use world::World;
+
+fn run(reopen: impl FnMut() -> Arc<dyn Engine> + 'static, steps: &[Step]) {
+    let mut world = World::new(Box::new(reopen));
+    for (at, step) in steps.iter().enumerate() {
+        world.step(at, step);
+    }
+    world.end();
+}
+
+fn config(cases: u32) -> ProptestConfig {
+    ProptestConfig { cases, failure_persistence: None, max_shrink_iters: 20_000, ..ProptestConfig::default() }
+}
+
+/// More cases than the build runs: THREADFS_TEST_CASES=5000.
+fn cases(usual: u32) -> u32 {
+    std::env::var("THREADFS_TEST_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(usual)
+}
+
+proptest! {
+    #![proptest_config(config(cases(400)))]
+
+    #[test]
+    fn the_core_does_what_the_model_does(steps in op::steps(60)) {
+        let engine: Arc<dyn Engine> = Arc::new(MemoryEngine::new());
+        run(move || Arc::clone(&engine), &steps);
+    }
+}
+
+proptest! {
+    #![proptest_config(config(cases(400) / 40))]
+
+    #[test]
+    fn and_so_it_does_on_rocksdb(steps in op::steps(60)) {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().to_path_buf();
+        let options = EngineOptions { memory_bytes: 8 << 20, ..EngineOptions::default() };
+        run(move || Arc::new(RocksEngine::open(&path, &options).unwrap()), &steps);
+    }
+}

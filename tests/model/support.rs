@@ -1,0 +1,71 @@
+//! What all of these tests need.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use threadfs::engine::Engine;
+use threadfs::engine::memory::MemoryEngine;
+use threadfs::fs::{Caller, Fs, FsOptions, Node};
+use threadfs::store::Store;
+
+use crate::faulty::Faulty;
+
+/// Size of a chunk of a file's content.
+pub const CHUNK: u64 = 1 << 15;
+
+/// Largest document: small, so that the limit is met.
+pub const DOCUMENT_MAX: u64 = 300;
+
+pub const ROOT_USER: Caller = Caller { uid: 0, gid: 0, pid: 1 };
+pub const USER: Caller = Caller { uid: 1000, gid: 1001, pid: 2 };
+
+pub fn options() -> FsOptions {
+    FsOptions { max_document_bytes: DOCUMENT_MAX, ttl: Duration::from_secs(1), ..FsOptions::default() }
+}
+
+/// Mounts what an engine holds.
+pub fn mount(engine: Arc<dyn Engine>) -> Arc<Fs> {
+    Fs::new(Store::open(engine).unwrap(), options()).unwrap()
+}
+
+/// A new filesystem in memory, and the engine below, whose calls can be made to fail.
+pub fn fresh() -> (Arc<Faulty>, Arc<Fs>) {
+    let engine = Faulty::new(Arc::new(MemoryEngine::new()));
+    let fs = mount(engine.clone());
+    (engine, fs)
+}
+
+/// The errno of a call that has to fail.
+#[track_caller]
+pub fn errno<T>(result: threadfs::fs::Result<T>) -> i32 {
+    match result {
+        Ok(_) => panic!("it succeeded"),
+        Err(error) => error.errno(),
+    }
+}
+
+/// The whole content of an open file.
+pub fn read_all(fs: &Fs, fh: u64) -> Vec<u8> {
+    let mut all = Vec::new();
+    loop {
+        let part = fs.read(fh, all.len() as u64, 1 << 16, <[u8]>::to_vec).unwrap();
+        if part.is_empty() {
+            return all;
+        }
+        all.extend(part);
+    }
+}
+
+/// The content that somebody who opens a file now sees.
+pub fn content(fs: &Fs, node: Node) -> Vec<u8> {
+    let opened = fs.open(ROOT_USER, node, libc::O_RDONLY).unwrap();
+    let all = read_all(fs, opened.fh);
+    fs.release(opened.fh);
+    all
+}
+
+/// All that is wrong in the store.
+pub fn assert_sound(fs: &Fs) {
+    let report = threadfs::store::check::check(fs.store()).unwrap();
+    assert!(report.problems.is_empty(), "the store is not sound: {:#?}", report.problems);
+}
