@@ -5,6 +5,7 @@
 
 mod completions;
 mod config;
+mod fsck;
 mod locks;
 mod mount;
 mod rejected;
@@ -39,6 +40,7 @@ enum Command {
     Locks(locks::Args),
     Rejected(rejected::Args),
     Config(config::Args),
+    Fsck(fsck::Args),
     Completions(completions::Args),
 }
 
@@ -50,6 +52,7 @@ fn dispatch(command: Command) -> Output {
         Command::Locks(args) => locks::run(&args),
         Command::Rejected(args) => rejected::run(&args),
         Command::Config(args) => config::run(args),
+        Command::Fsck(args) => fsck::run(&args),
         Command::Completions(args) => completions::run(&args),
     }
 }

@@ -248,6 +248,13 @@ impl Mount {
         self.mount_again();
     }
 
+    /// Ends a process, then unmounts in order and mounts again.
+    #[track_caller]
+    pub fn remount_after(&self, actor: Actor) {
+        drop(actor);
+        self.remount();
+    }
+
     /// Kills the daemon; the mount stays there, dead.
     pub fn kill_daemon(&self) {
         let pid = self.daemon.swap(0, Ordering::SeqCst);

@@ -11,6 +11,7 @@ mod tree;
 mod verify;
 mod world;
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use proptest::prelude::*;
@@ -23,10 +24,16 @@ use world::World;
 
 fn run(reopen: impl FnMut() -> Arc<dyn Engine> + 'static, steps: &[Step]) {
     let mut world = World::new(Box::new(reopen));
-    for (at, step) in steps.iter().enumerate() {
-        world.step(at, step);
+    let done = catch_unwind(AssertUnwindSafe(|| {
+        for (at, step) in steps.iter().enumerate() {
+            world.step(at, step);
+        }
+        world.end();
+    }));
+    if let Err(why) = done {
+        let why = why.downcast_ref::<String>().cloned().or_else(|| why.downcast_ref::<&str>().map(|why| why.to_string()));
+        panic!("{}\n{}\n", why.unwrap_or_default(), world.story.join("\n"));
     }
-    world.end();
 }
 
 fn config(cases: u32) -> ProptestConfig {

@@ -6,7 +6,7 @@ use threadfs::fs::{Entry, Node, Opened};
 use threadfs::store::record::Kind;
 
 use super::tree::{Id, Inode, Moment, Open, Role};
-use super::world::{Draft, Handle, World, caller};
+use super::world::{Draft, Handle, World, caller, short};
 
 const SETGID: u32 = 0o2000;
 
@@ -83,6 +83,7 @@ impl World {
     }
 
     pub fn mknod(&mut self, dir: Id, name: &[u8], kind: Kind, mode: u32, user: bool) {
+        self.say(|w| format!("mknod {}{} {kind:?} {mode:o}", w.show(dir), short(name)));
         let bits = match kind {
             Kind::File => libc::S_IFREG,
             Kind::Fifo => libc::S_IFIFO,
@@ -104,6 +105,7 @@ impl World {
     }
 
     pub fn mkdir(&mut self, dir: Id, name: &[u8], mode: u32, user: bool) -> Option<Id> {
+        self.say(|w| format!("mkdir {}{} {mode:o}", w.show(dir), short(name)));
         let wrong = self.wrong_new(dir, name);
         let is_thread = self.tree.get(dir).thread.is_none() && self.tree.makes_threads(dir);
         let real = self.fs().mkdir(caller(user), self.node(dir), name, mode);
@@ -123,6 +125,7 @@ impl World {
     }
 
     pub fn symlink(&mut self, dir: Id, name: &[u8], length: usize) {
+        self.say(|w| format!("symlink {}{} {length}", w.show(dir), short(name)));
         let target = vec![b't'; length];
         let mut wrong = self.wrong_new(dir, name);
         if length > 4095 {
@@ -136,6 +139,7 @@ impl World {
     }
 
     pub fn link(&mut self, id: Id, dir: Id, name: &[u8]) {
+        self.say(|w| format!("link {} {}{}", w.show(id), w.show(dir), short(name)));
         let inode = self.tree.get(id);
         if inode.pending.is_some() {
             return;
@@ -151,7 +155,8 @@ impl World {
         }
         if inode.is_dir() {
             wrong.push(libc::EPERM);
-        } else if !self.tree.is_named(id) {
+        }
+        if !self.tree.is_named(id) {
             wrong.push(libc::ENOENT);
         }
         if inode.kind == Kind::File && (new_role == Role::Document || self.role(id) == Role::Document) {
@@ -167,6 +172,7 @@ impl World {
     }
 
     pub fn unlink(&mut self, dir: Id, name: &[u8]) {
+        self.say(|w| format!("unlink {}{}", w.show(dir), short(name)));
         let found = self.tree.child(dir, name);
         let wrong = match found {
             None => vec![libc::ENOENT],
@@ -184,6 +190,7 @@ impl World {
     }
 
     pub fn rmdir(&mut self, dir: Id, name: &[u8]) {
+        self.say(|w| format!("rmdir {}{}", w.show(dir), short(name)));
         let found = self.tree.child(dir, name);
         let wrong = match found.map(|id| self.tree.get(id)) {
             None => vec![libc::ENOENT],
@@ -202,6 +209,7 @@ impl World {
     }
 
     pub fn create(&mut self, dir: Id, name: &[u8], flags: i32, mode: u32, user: bool) {
+        self.say(|w| format!("create {}{} flags {flags:o} mode {mode:o}", w.show(dir), short(name)));
         let exclusive = flags & libc::O_EXCL != 0;
         let existing = self.tree.child(dir, name);
         let pending = self
@@ -258,6 +266,7 @@ impl World {
     }
 
     pub fn open(&mut self, id: Id, flags: i32, user: bool) {
+        self.say(|w| format!("open {} flags {flags:o}", w.show(id)));
         let real = self.fs().open(caller(user), self.node(id), flags);
         if let Some(opened) = self.outcome(&[], real) {
             self.opened(id, opened, flags, user);

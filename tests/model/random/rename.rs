@@ -4,7 +4,7 @@ use threadfs::fs::RenameMode;
 use threadfs::store::record::Kind;
 
 use super::tree::{Id, Role, Tree};
-use super::world::World;
+use super::world::{World, short};
 use crate::support::DOCUMENT_MAX;
 
 /// A directory and a name in it.
@@ -12,6 +12,7 @@ type Side<'a> = (Id, &'a [u8]);
 
 impl World {
     pub fn rename(&mut self, from: Side<'_>, to: Side<'_>, mode: u8) {
+        self.say(|w| format!("rename {}{} {}{} mode {mode}", w.show(from.0), short(from.1), w.show(to.0), short(to.1)));
         let mode = match mode {
             0 => RenameMode::Replace,
             1 => RenameMode::NoReplace,

@@ -65,6 +65,14 @@ pub struct World {
     pub freed: Vec<Node>,
     /// The engine refuses writes.
     full: bool,
+    /// What was done, for the message of a failure.
+    pub story: Vec<String>,
+}
+
+/// A name or a content for messages.
+pub fn short(bytes: &[u8]) -> String {
+    let text = String::from_utf8_lossy(bytes.get(..20).unwrap_or(bytes)).into_owned();
+    if bytes.len() > 20 { format!("{text:?}... ({} bytes)", bytes.len()) } else { text }
 }
 
 pub fn caller(user: bool) -> Caller {
@@ -108,6 +116,7 @@ impl World {
             touched: BTreeSet::new(),
             freed: Vec::new(),
             full: false,
+            story: Vec::new(),
         };
         world.plant();
         world
@@ -126,6 +135,17 @@ impl World {
 
     pub fn fs(&self) -> &Fs {
         self.fs.as_deref().unwrap()
+    }
+
+    pub fn say(&mut self, what: impl FnOnce(&World) -> String) {
+        let what = what(self);
+        self.story.push(if self.full { format!("{what} (no space)") } else { what });
+    }
+
+    /// An open file for messages.
+    pub fn show_handle(&self, at: usize) -> String {
+        let handle = &self.handles[at];
+        format!("{} ({})", self.show(handle.id), handle.fh)
     }
 
     pub fn node(&self, id: Id) -> Node {
@@ -150,7 +170,7 @@ impl World {
         self.verify(at % 8 == 7);
     }
 
-    pub fn end(mut self) {
+    pub fn end(&mut self) {
         self.verify(true);
         assert_sound(self.fs());
         self.remount();
@@ -204,6 +224,7 @@ impl World {
     }
 
     pub fn look_up(&mut self, dir: Id, name: &[u8]) {
+        self.say(|w| format!("lookup {}{}", w.show(dir), short(name)));
         let mut wrong = Vec::new();
         let found = self.tree.child(dir, name);
         if name.len() > 255 {
@@ -360,6 +381,7 @@ impl World {
 
     /// The kernel forgets an inode, unless something of its own holds it.
     fn forget(&mut self, id: Id) {
+        self.say(|w| format!("forget {}", w.show(id)));
         let inode = self.tree.get(id);
         let waited_for = self.tree.inodes.values().any(|other| other.pending.as_ref().is_some_and(|(dir, _)| *dir == id));
         if id == ROOT || inode.open.is_some() || inode.lookups == 0 || waited_for {
@@ -371,6 +393,7 @@ impl World {
 
     /// The process ends, and the filesystem is mounted again.
     fn remount(&mut self) {
+        self.say(|_| "remount".into());
         self.handles.clear();
         self.listing = None;
         let nameless: Vec<Id> = self.tree.inodes.iter().filter(|(_, inode)| inode.pending.is_some()).map(|(id, _)| *id).collect();

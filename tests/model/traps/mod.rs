@@ -1,0 +1,1 @@
+//! One trap at a time.
