@@ -3,11 +3,11 @@
 //! Reading makes no history. As with the `relatime` mount option, a read is noted only when the
 //! noted one is not newer than the last change, or a day old (mount(8)).
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use parking_lot::Mutex;
 
-use super::error::{Error, Result};
+use super::error::Result;
 use super::node::Node;
 use super::Fs;
 use crate::engine::{Batch, Keyspace, View};
@@ -18,18 +18,23 @@ use crate::store::record::{Inode, Timestamp};
 /// Entries that are kept in memory after they were written.
 const KEPT: usize = 1 << 16;
 
+/// Entries that are written at a time: readers that note something wait for it.
+const STEP: usize = 1024;
+
 /// After a day a read is noted whatever was noted before.
 const DAY: i64 = 24 * 3600;
 
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Default)]
 struct Noted {
-    time: Timestamp,
-    dirty: bool,
+    times: HashMap<Node, Timestamp>,
+    /// Those of them that are not written.
+    dirty: HashSet<Node>,
 }
 
 #[derive(Debug, Default)]
 pub(super) struct Atimes {
-    noted: Mutex<HashMap<Node, Noted>>,
+    /// Held while entries are written: an inode that is freed at the same time leaves no record.
+    noted: Mutex<Noted>,
 }
 
 pub(super) fn encode(time: Timestamp) -> Vec<u8> {
@@ -50,8 +55,8 @@ fn key_of(node: Node) -> Vec<u8> {
 impl Fs {
     /// When an inode was read last; of one that never was, when it was made.
     pub(super) fn atime(&self, view: &dyn View, node: Node, inode: &Inode) -> Result<Timestamp> {
-        if let Some(noted) = self.atimes.noted.lock().get(&node) {
-            return Ok(noted.time);
+        if let Some(time) = self.atimes.noted.lock().times.get(&node) {
+            return Ok(*time);
         }
         match view.get(Keyspace::Meta, &key_of(node))? {
             Some(bytes) => decode(&bytes),
@@ -61,9 +66,9 @@ impl Fs {
 
     /// Notes that an inode was read, if that tells more than what is noted.
     pub(super) fn note_read(&self, view: &dyn View, node: Node, inode: &Inode) -> Result<()> {
-        let known = self.atimes.noted.lock().get(&node).copied();
+        let known = self.atimes.noted.lock().times.get(&node).copied();
         let last = match known {
-            Some(noted) => noted.time,
+            Some(time) => time,
             None => self.atime(view, node, inode)?,
         };
         let now = Timestamp::now();
@@ -71,14 +76,25 @@ impl Fs {
         if fresh && known.is_some() {
             return Ok(());
         }
-        let noted = if fresh { Noted { time: last, dirty: false } } else { Noted { time: now, dirty: true } };
-        self.atimes.noted.lock().insert(node, noted);
+        let mut noted = self.atimes.noted.lock();
+        if !fresh {
+            noted.times.insert(node, now);
+            noted.dirty.insert(node);
+            drop(noted);
+            self.note_change();
+        } else if noted.times.len() < KEPT {
+            // It may have been set meanwhile.
+            noted.times.entry(node).or_insert(last);
+        }
         Ok(())
     }
 
-    /// An access time was set and written.
+    /// An access time was set and written. It is written again, because an older one may have
+    /// been under way.
     pub(super) fn atime_was_set(&self, node: Node, time: Timestamp) {
-        self.atimes.noted.lock().insert(node, Noted { time, dirty: false });
+        let mut noted = self.atimes.noted.lock();
+        noted.times.insert(node, time);
+        noted.dirty.insert(node);
     }
 
     /// The record that sets an access time.
@@ -88,29 +104,33 @@ impl Fs {
 
     /// Forgets an inode that is gone; its record goes with it.
     pub(super) fn forget_atime(&self, node: Node) -> Vec<u8> {
-        self.atimes.noted.lock().remove(&node);
+        let mut noted = self.atimes.noted.lock();
+        noted.times.remove(&node);
+        noted.dirty.remove(&node);
         key_of(node)
     }
 
     /// Writes what was noted since the last time.
     pub(super) fn flush_atimes(&self) -> Result<()> {
-        let dirty: Vec<(Node, Timestamp)> = {
+        loop {
             let mut noted = self.atimes.noted.lock();
-            let dirty = noted.iter().filter(|(_, noted)| noted.dirty).map(|(node, noted)| (*node, noted.time)).collect();
-            if noted.len() > KEPT {
-                noted.clear();
-            } else {
-                noted.values_mut().for_each(|noted| noted.dirty = false);
+            let step: Vec<Node> = noted.dirty.iter().take(STEP).copied().collect();
+            if step.is_empty() {
+                if noted.times.len() > KEPT {
+                    noted.times.clear();
+                }
+                return Ok(());
             }
-            dirty
-        };
-        if dirty.is_empty() {
-            return Ok(());
+            let mut batch = Batch::new();
+            for node in &step {
+                if let Some(time) = noted.times.get(node) {
+                    batch.put(Keyspace::Meta, key_of(*node), encode(*time));
+                }
+            }
+            self.store.engine().write(batch)?;
+            for node in &step {
+                noted.dirty.remove(node);
+            }
         }
-        let mut batch = Batch::new();
-        for (node, time) in dirty {
-            batch.put(Keyspace::Meta, key_of(node), encode(time));
-        }
-        self.store.engine().write(batch).map_err(Error::from)
     }
 }

@@ -48,6 +48,11 @@ impl Fs {
             let mut txn = self.store.begin(&[node.realm])?;
             let (mut inode, orphan) = self.load_in(&txn, node)?;
             if let Some(size) = set.size {
+                if inode.kind == Kind::File && self.present_role(node)? == Role::Document {
+                    // A rename made it a document just now, under the same lock.
+                    drop(txn);
+                    return self.setattr(caller, node, set, fh);
+                }
                 // Truncating takes the privileges away that an unprivileged writer must not keep.
                 self.resize_in(&mut txn, node, &mut inode, size, caller.uid != 0)?;
             }
@@ -74,23 +79,26 @@ impl Fs {
     fn resize_document(&self, caller: Caller, node: Node, size: u64, fh: Option<u64>) -> Result<bool> {
         if let Some(fh) = fh {
             let handle = self.handle(fh)?;
-            if handle.is_virtual || handle.inode.role() != Role::Document {
+            if !self.is_drafted(&handle) {
                 self.resize_solo(&handle, size);
                 return Ok(false);
             }
             return self.resize_draft(&handle, size).map(|()| true);
         }
-        let is_file = |inode: &Inode| inode.kind == Kind::File;
-        let open_role = self.handles.inode(node).map(|open| open.role());
-        let role = match open_role {
-            Some(role) => role,
-            None if is_file(&self.load(&self.store.reader(), node)?) => self.role_of(node)?,
-            None => Role::Ordinary,
-        };
-        if role != Role::Document {
+        let is_open = self.handles.inode(node).is_some();
+        let is_file = is_open || self.load(&self.store.reader(), node)?.kind == Kind::File;
+        if !is_file || self.present_role(node)? != Role::Document {
             return Ok(false);
         }
         self.truncate_document(node, size, caller.pid).map(|()| true)
+    }
+
+    /// The role of a regular file: what it was opened as, else what its name says.
+    fn present_role(&self, node: Node) -> Result<Role> {
+        match self.handles.inode(node) {
+            Some(open) => Ok(open.role()),
+            None => self.role_of(node),
+        }
     }
 }
 

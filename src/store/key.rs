@@ -188,6 +188,11 @@ pub fn version(realm: RealmId, ino: Local, version: u64) -> Vec<u8> {
     Key::new(tag::VERSION, realm).number(ino.0).number(version).0
 }
 
+/// The version in a document version's key.
+pub fn parse_version(key: &[u8]) -> Option<u64> {
+    number_at(key, 13)
+}
+
 /// A garbage generation, by the epoch in which it was replaced.
 pub fn garbage(realm: RealmId, died: Epoch, ino: Local, generation: u64) -> Vec<u8> {
     Key::new(tag::GARBAGE, realm).number(died).number(ino.0).number(generation).0

@@ -5,7 +5,7 @@
 //! the descriptors for an instant; its exec then closes them, which commits a draft early.
 
 // Each test target uses a part of it.
-#![allow(dead_code)]
+#![allow(dead_code, unused_imports)]
 
 mod actor;
 mod command;

@@ -297,17 +297,8 @@ impl Engine for RocksEngine {
     }
 
     fn space(&self) -> Result<Space> {
-        let medium = convert::medium(&self.directory)?;
-        let guard = self.db.read();
-        let mut used = 0;
-        if let Some(db) = guard.as_ref() {
-            for space in [Keyspace::Meta, Keyspace::Data] {
-                for property in [rocksdb::properties::LIVE_SST_FILES_SIZE, rocksdb::properties::CUR_SIZE_ALL_MEM_TABLES] {
-                    used += db.property_int_value_cf(family(db, space)?, property).ok().flatten().unwrap_or(0);
-                }
-            }
-        }
-        Ok(Space { used, reserve: self.tuning.reserve, ..medium })
+        let used = convert::file_bytes(&database(&self.directory))?;
+        Ok(Space { used, reserve: self.tuning.reserve, ..convert::medium(&self.directory)? })
     }
 
     fn reclaim(&self) -> Result<()> {

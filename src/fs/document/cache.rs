@@ -96,6 +96,17 @@ impl Documents {
         self.kept.lock().remove(&node);
     }
 
+    /// Forgets all contents: a directory was renamed, so documents below it may be ordinary files
+    /// now, which are written in place.
+    pub(in crate::fs) fn forget_all(&self) {
+        let mut recent = self.recent.lock();
+        recent.entries.clear();
+        recent.order.clear();
+        recent.bytes = 0;
+        drop(recent);
+        self.kept.lock().clear();
+    }
+
     /// A name is no longer being created.
     pub(in crate::fs) fn forget_pending(&self, pending: &Pending, node: Node) {
         let mut all = self.pending.lock();

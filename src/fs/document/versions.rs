@@ -13,6 +13,9 @@ use crate::store::{Txn, key};
 pub(in crate::fs) struct Kept {
     count: u64,
     bytes: u64,
+    /// No version below this one is left: looking for the oldest starts here, behind the traces of
+    /// those that were dropped.
+    oldest: u64,
     /// The generation of the newest; None when there is none.
     newest: Option<u64>,
 }
@@ -23,7 +26,10 @@ impl Fs {
             return Ok(*kept);
         }
         let mut kept = Kept::default();
-        for (_, record) in self.versions_of(node)? {
+        for (version, record) in self.versions_of(node)? {
+            if kept.count == 0 {
+                kept.oldest = version;
+            }
             kept.count += 1;
             kept.bytes += record.size;
             kept.newest = Some(record.generation);
@@ -81,15 +87,16 @@ impl Fs {
         kept: &mut Kept,
         unwanted: impl Fn(&Kept, &VersionRecord) -> bool,
     ) -> Result<()> {
-        let prefix = key::numbered(key::tag::VERSION, node.realm, node.local.0);
+        let oldest = key::version(node.realm, node.local, kept.oldest);
         let newest = key::version(node.realm, node.local, inode.version);
         let mut dropped = Vec::new();
         let mut failure = None;
-        self.store.engine().scan(Keyspace::Meta, &prefix, &newest, &mut |found, value| {
+        self.store.engine().scan(Keyspace::Meta, &oldest, &newest, &mut |found, value| {
             match VersionRecord::decode(value) {
                 Ok(record) if unwanted(kept, &record) => {
                     kept.count = kept.count.saturating_sub(1);
                     kept.bytes = kept.bytes.saturating_sub(record.size);
+                    kept.oldest = key::parse_version(found).map_or(kept.oldest, |version| version + 1);
                     dropped.push((found.to_vec(), record));
                     ControlFlow::Continue(())
                 }

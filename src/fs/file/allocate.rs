@@ -2,7 +2,6 @@
 
 use crate::fs::Fs;
 use crate::fs::error::{Result, refuse};
-use crate::fs::rules::Role;
 use crate::store::record::Kind;
 
 const KEEP_SIZE: i32 = libc::FALLOC_FL_KEEP_SIZE;
@@ -19,7 +18,7 @@ impl Fs {
     /// EOPNOTSUPP for the modes that shift content, and for a document; EFBIG; ENOSPC; EINVAL.
     pub fn fallocate(&self, fh: u64, offset: u64, length: u64, mode: i32) -> Result<()> {
         let handle = self.handle(fh)?;
-        if handle.is_virtual || handle.inode.role() == Role::Document {
+        if handle.is_virtual {
             return refuse(libc::EOPNOTSUPP);
         }
         if length == 0 {
@@ -33,8 +32,8 @@ impl Fs {
         let Some(end) = offset.checked_add(length).filter(|end| *end <= self.options.max_file_bytes) else {
             return refuse(libc::EFBIG);
         };
+        let Some(mut txn) = self.begin_in_place(&handle)? else { return refuse(libc::EOPNOTSUPP) };
         let node = handle.node();
-        let mut txn = self.store.begin(&[node.realm])?;
         let (mut inode, orphan) = self.load_in(&txn, node)?;
         if inode.kind != Kind::File {
             return refuse(libc::ENODEV);

@@ -2,6 +2,7 @@
 
 use crate::fs::Fs;
 use crate::fs::error::{Result, refuse};
+use crate::fs::handle::Handle;
 use crate::fs::rules::Role;
 use crate::store::Content;
 
@@ -16,26 +17,24 @@ impl Fs {
     /// ranges of one file that overlap; EFBIG; ENOSPC.
     pub fn copy_file_range(&self, from: (u64, u64), to: (u64, u64), length: u64) -> Result<u32> {
         let (source, target) = (self.handle(from.0)?, self.handle(to.0)?);
-        let special = |handle: &crate::fs::handle::Handle| {
-            handle.is_virtual || matches!(handle.inode.role(), Role::Document | Role::Lock)
-        };
-        if special(&source) || special(&target) || source.node().realm != target.node().realm {
+        let (source_node, target_node) = (source.node(), target.node());
+        let special = |handle: &Handle| handle.is_virtual || handle.inode.role() == Role::Lock;
+        if special(&source) || special(&target) || source_node.realm != target_node.realm || self.is_drafted(&source) {
             return refuse(libc::EXDEV);
         }
-        let (source_node, target_node) = (source.node(), target.node());
+        let Some(mut txn) = self.begin_in_place(&target)? else { return refuse(libc::EXDEV) };
         let realm = target_node.realm;
-        let mut txn = self.store.begin(&[realm])?;
         let (source_inode, _) = self.load_in(&txn, source_node)?;
         let (mut inode, orphan) = self.load_in(&txn, target_node)?;
         let length = length.min(STEP).min(source_inode.size.saturating_sub(from.1));
         if length == 0 {
             return Ok(0);
         }
-        if source_node == target_node && from.1 < to.1 + length && to.1 < from.1 + length {
-            return refuse(libc::EINVAL);
-        }
         if to.1.saturating_add(length) > self.options.max_file_bytes {
             return refuse(libc::EFBIG);
+        }
+        if source_node == target_node && from.1 < to.1 + length && to.1 < from.1 + length {
+            return refuse(libc::EINVAL);
         }
         let mut buffer = vec![0; length as usize];
         let content = Content::of(realm, source_node.local, &source_inode);

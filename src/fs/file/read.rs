@@ -16,7 +16,7 @@ impl Fs {
         if handle.is_virtual {
             return Ok(reply(shown(&handle, offset, size).as_deref().unwrap_or_default()));
         }
-        if handle.inode.role() == Role::Document || handle.progress.lock().draft.is_some() {
+        if self.is_drafted(&handle) {
             return self.read_document(&handle, offset, size, reply);
         }
         let node = handle.node();

@@ -2,7 +2,6 @@
 
 use crate::fs::Fs;
 use crate::fs::error::{Result, refuse};
-use crate::fs::rules::Role;
 use crate::store::Content;
 
 /// What is looked for.
@@ -21,7 +20,7 @@ impl Fs {
     /// ENXIO at or behind the end, and when no data follows.
     pub fn seek(&self, fh: u64, offset: u64, whence: Whence) -> Result<u64> {
         let handle = self.handle(fh)?;
-        if handle.is_virtual || handle.inode.role() == Role::Document {
+        if handle.is_virtual || self.is_drafted(&handle) {
             let size = match (handle.is_virtual, &handle.progress.lock().draft) {
                 (true, _) => handle.shown.lock().as_ref().map_or(0, |shown| shown.len()),
                 (false, Some(draft)) => draft.bytes.len(),

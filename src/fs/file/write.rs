@@ -1,6 +1,7 @@
 //! WRITE, and changes of the size.
 
 use crate::fs::error::{Result, refuse};
+use crate::fs::handle::Handle;
 use crate::fs::names;
 use crate::fs::rules::Role;
 use crate::fs::{Fs, Node};
@@ -27,12 +28,11 @@ impl Fs {
         }
         let append = flags & libc::O_APPEND != 0;
         let size = data.len().min(u32::MAX as usize) as u32;
-        if handle.inode.role() == Role::Document {
+        let Some(mut txn) = self.begin_in_place(&handle)? else {
             self.write_document(&handle, offset, data, append)?;
             return Ok(size);
-        }
+        };
         let node = handle.node();
-        let mut txn = self.store.begin(&[node.realm])?;
         let (mut inode, orphan) = self.load_in(&txn, node)?;
         // The kernel's idea of the end may be old; an append goes to the real one.
         let offset = if append { inode.size } else { offset };
@@ -51,6 +51,22 @@ impl Fs {
         Ok(size)
     }
 
+    /// Whether what is done to an open file goes to a draft.
+    pub(in crate::fs) fn is_drafted(&self, handle: &Handle) -> bool {
+        handle.inode.role() == Role::Document || handle.progress.lock().draft.is_some()
+    }
+
+    /// A transaction that changes the content of an open file where it is; None when changes go
+    /// to a draft, because it is a document, or was one when its draft began.
+    pub(in crate::fs) fn begin_in_place(&self, handle: &Handle) -> Result<Option<Txn<'_>>> {
+        if self.is_drafted(handle) {
+            return Ok(None);
+        }
+        let txn = self.store.begin(&[handle.node().realm])?;
+        // A rename that makes it a document says so under the same lock.
+        Ok((handle.inode.role() != Role::Document).then_some(txn))
+    }
+
     /// Times and privileges after a change of the content: capabilities go, and set-user-ID and
     /// set-group-ID where the writer is not privileged, as Linux does it.
     pub(in crate::fs) fn content_changed(
@@ -65,6 +81,11 @@ impl Fs {
         inode.ctime = now;
         if kill_suidgid {
             drop_suidgid(inode);
+        }
+        if inode.version > 0 {
+            // It was a document, and ceased to be one by the rename of a directory above it. What
+            // was its newest version is no version any more.
+            txn.delete_plain(key::version(node.realm, node.local, inode.version));
         }
         self.drop_capability(txn, node, inode)
     }

@@ -102,8 +102,8 @@ impl Fs {
             return refuse(libc::EROFS);
         }
         names::check_new(dir, name)?;
-        let rules = self.rules_of(dir)?;
         let generation = self.rules.generation();
+        let rules = self.rules_of(dir)?;
         let role = if new.kind == Kind::File { self.rules.role(&rules, name) } else { Role::Ordinary };
         let is_thread = new.kind == Kind::Directory && dir.realm == HOME && self.rules.is_thread(&rules, name);
         let mut txn = self.store.begin(&[dir.realm])?;

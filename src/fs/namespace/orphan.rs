@@ -52,8 +52,8 @@ impl Fs {
         let mut versions = Vec::new();
         let mut failure = None;
         self.store.engine().scan(Keyspace::Meta, &prefix, &key::after(&prefix), &mut |found, value| {
-            match (found.last_chunk::<8>(), VersionRecord::decode(value)) {
-                (Some(number), Ok(record)) => versions.push((u64::from_be_bytes(*number), record)),
+            match (key::parse_version(found), VersionRecord::decode(value)) {
+                (Some(number), Ok(record)) => versions.push((number, record)),
                 (_, Err(error)) => failure = Some(error),
                 (None, _) => {}
             }

@@ -51,6 +51,7 @@ impl Fs {
             let reader = self.store.reader();
             let Some(source) = self.dirent(&reader, from.dir, from.name)? else { return refuse(libc::ENOENT) };
             let victim = self.dirent(&reader, to.dir, to.name)?;
+            let generation = self.rules.generation();
             let rules = (self.rules_of(from.dir)?, self.rules_of(to.dir)?);
             self.check_threads(&source, to, &rules.1)?;
             let mut moves = vec![self.prepare_move(from, &source, to, (&rules.0, &rules.1))?];
@@ -76,12 +77,15 @@ impl Fs {
                 self.apply_transition(&mut txn, moved)?;
             }
             txn.grow(RECORD_BYTES);
-            self.commit(txn)?;
-            for moved in &moves {
-                self.finish_transition(moved);
+            moves.iter().for_each(|moved| self.take_role(moved, generation));
+            if let Err(error) = self.commit(txn) {
+                moves.iter().for_each(|moved| self.give_role_back(moved, generation));
+                return Err(error);
             }
+            moves.iter().for_each(|moved| self.finish_transition(moved));
             if source.kind == Kind::Directory || victim.is_some_and(|dirent| dirent.kind == Kind::Directory) {
                 self.rules.paths_changed();
+                self.documents.forget_all();
             }
             self.purge_unless_known(gone);
             return Ok(());

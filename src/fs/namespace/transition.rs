@@ -12,6 +12,7 @@ use crate::store::{Content, Records, Txn, key};
 /// What a rename makes of a regular file.
 pub(super) struct Transition {
     node: Node,
+    from: Role,
     to: Role,
     /// Of a file that becomes a document: the inode whose content was found valid.
     checked: Option<Inode>,
@@ -23,7 +24,7 @@ pub(super) struct Transition {
 impl Transition {
     /// Of what is no regular file.
     pub(super) fn none(node: Node) -> Transition {
-        Transition { node, to: Role::Ordinary, checked: None, instead: None, leaves: false }
+        Transition { node, from: Role::Ordinary, to: Role::Ordinary, checked: None, instead: None, leaves: false }
     }
 
     /// Whether the content is still the one that was checked.
@@ -31,7 +32,8 @@ impl Transition {
         let Some(checked) = &self.checked else { return true };
         match txn.inode(self.node.realm, self.node.local) {
             Ok(Some(inode)) => {
-                let state = |inode: &Inode| (inode.generation, inode.size, inode.mtime, inode.nlink);
+                // The ctime, as utimensat(2) can set the mtime back.
+                let state = |inode: &Inode| (inode.generation, inode.size, inode.ctime, inode.nlink);
                 state(&inode) == state(checked)
             }
             _ => false,
@@ -41,7 +43,7 @@ impl Transition {
 
 impl Fs {
     pub(super) fn prepare_transition(&self, node: Node, from: Role, to: Role) -> Result<Transition> {
-        let mut transition = Transition { node, to, checked: None, instead: None, leaves: false };
+        let mut transition = Transition { node, from, to, checked: None, instead: None, leaves: false };
         if from == Role::Document && to != Role::Document {
             transition.leaves = true;
         }
@@ -87,6 +89,9 @@ impl Fs {
         }
         if transition.checked.is_some() {
             let mut inode = txn.named_inode(node.realm, node.local)?;
+            // If it was a document before, in a directory that was renamed since, the same content
+            // is recorded already.
+            txn.delete_plain(key::version(node.realm, node.local, inode.version));
             if let Some(content) = &transition.instead {
                 txn.new_generation(node.realm, node.local, &mut inode)?;
                 txn.write_content(node.realm, node.local, &mut inode, 0, content)?;
@@ -105,13 +110,38 @@ impl Fs {
         Ok(())
     }
 
+    /// Makes known what the file is. Before the commit, while its realm is locked: who waits for
+    /// the lock to write into an open file looks at it again. `generation` is from before the role
+    /// was derived from a path.
+    pub(super) fn take_role(&self, transition: &Transition, generation: u64) {
+        self.set_role(transition.node, transition.to, generation);
+    }
+
+    /// The rename failed.
+    pub(super) fn give_role_back(&self, transition: &Transition, generation: u64) {
+        self.set_role(transition.node, transition.from, generation);
+    }
+
+    fn set_role(&self, node: Node, role: Role, generation: u64) {
+        // In this order: an open that is under way enters its handle, and then asks for the role.
+        self.inodes.set_role(node, role, generation);
+        if let Some(open) = self.handles.inode(node) {
+            *open.role.write() = role;
+        }
+    }
+
     pub(super) fn finish_transition(&self, transition: &Transition) {
         let node = transition.node;
-        self.inodes.set_role(node, transition.to, self.rules.generation());
+        let is_document = transition.to == Role::Document;
         if let Some(open) = self.handles.inode(node) {
             *open.committed.lock() = None;
-            *open.role.write() = transition.to;
-            if transition.to == Role::Document {
+            if is_document != (transition.from == Role::Document) {
+                // What was read before is no base for a draft after.
+                for handle in self.handles.of(node) {
+                    handle.progress.lock().pin = None;
+                }
+            }
+            if is_document {
                 self.tell(|kernel| kernel.attributes(node));
             }
         }

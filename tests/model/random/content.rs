@@ -5,7 +5,7 @@ use threadfs::fs::{SetAttr, Whence};
 use super::op::{Data, TEXTS};
 use super::tree::{Id, Role};
 use super::world::{World, short};
-use crate::support::ROOT_USER;
+use crate::support::{DOCUMENT_MAX, ROOT_USER};
 
 /// Largest ordinary file.
 const FILE_MAX: u64 = 1 << 44;
@@ -62,7 +62,15 @@ impl World {
             let new = written(old, offset, data);
             self.tree.get_mut(handle.id).data = new;
             self.content_changed(handle.id, kill);
+            let write = |old: &[u8]| written(old, if handle.appends() { old.len() as u64 } else { offset }, data);
+            self.change_alone(at, write);
         }
+    }
+
+    /// Notes what an open file does alone, up to the size of a document.
+    fn change_alone(&mut self, at: usize, change: impl FnOnce(&[u8]) -> Vec<u8>) {
+        let alone = self.handles[at].alone.take();
+        self.handles[at].alone = alone.map(|old| change(&old)).filter(|new| new.len() as u64 <= DOCUMENT_MAX);
     }
 
     /// ftruncate(2).
@@ -90,6 +98,11 @@ impl World {
         }
         let wrong = if size > FILE_MAX { vec![libc::EFBIG] } else { vec![] };
         let real = self.fs().setattr(ROOT_USER, self.node(handle.id), set, Some(handle.fh));
+        self.change_alone(at, |old| {
+            let mut new = old.to_vec();
+            new.resize(size.min(1 << 20) as usize, 0);
+            new
+        });
         if self.outcome(&wrong, real).is_some() {
             self.tree.get_mut(handle.id).data.resize(size as usize, 0);
             self.content_changed(handle.id, false);

@@ -67,6 +67,10 @@ impl World {
     pub fn flush(&mut self, at: usize, sync: bool) {
         self.say(|w| format!("flush {} sync {sync}", w.show_handle(at)));
         let handle = self.handles[at].clone();
+        let beside = self.role(handle.id) == Role::Beside;
+        if let Some(open) = self.tree.get_mut(handle.id).open.as_mut().filter(|open| beside && !sync && open.writers > 1) {
+            open.finished = handle.alone.clone().or(open.finished.take());
+        }
         let real = if sync { self.fs().fsync(handle.fh, 1) } else { self.fs().flush(handle.fh, 1) };
         let Some(draft) = handle.draft else {
             // Nothing was written: of a file that is not there yet that may be said.
@@ -101,6 +105,7 @@ impl World {
             self.flush(at, false);
         }
         let handle = self.handles.remove(at);
+        let writes = handle.writes();
         self.fs().release(handle.fh);
         if let Some(draft) = handle.draft {
             if handle.refused || !self.wrong_commit(handle.id, &draft.bytes).is_empty() {
@@ -113,6 +118,7 @@ impl World {
         let inode = self.tree.get_mut(handle.id);
         let open = inode.open.as_mut().unwrap();
         open.count -= 1;
+        open.writers -= usize::from(writes);
         if open.count > 0 {
             return;
         }

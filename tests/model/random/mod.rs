@@ -49,7 +49,13 @@ proptest! {
     #![proptest_config(config(cases(400)))]
 
     #[test]
-    fn the_core_does_what_the_model_does(steps in op::steps(60)) {
+    fn the_core_does_what_the_model_does(steps in op::anything(60)) {
+        let engine: Arc<dyn Engine> = Arc::new(MemoryEngine::new());
+        run(move || Arc::clone(&engine), &steps);
+    }
+
+    #[test]
+    fn documents_are_what_the_design_says(steps in op::documents(80)) {
         let engine: Arc<dyn Engine> = Arc::new(MemoryEngine::new());
         run(move || Arc::clone(&engine), &steps);
     }
@@ -59,7 +65,7 @@ proptest! {
     #![proptest_config(config(cases(400) / 40))]
 
     #[test]
-    fn and_so_it_does_on_rocksdb(steps in op::steps(60)) {
+    fn and_so_it_does_on_rocksdb(steps in prop_oneof![op::anything(60), op::documents(60)]) {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().to_path_buf();
         let options = EngineOptions { memory_bytes: 8 << 20, ..EngineOptions::default() };

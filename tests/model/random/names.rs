@@ -146,7 +146,8 @@ impl World {
         }
         // Which of its names decides what a file is would be a matter of luck.
         let new_role = self.tree.role(dir, name);
-        if inode.kind == Kind::File && (new_role == Role::Lock || self.role(id) == Role::Lock) {
+        let documents = new_role == Role::Document || self.role(id) == Role::Document;
+        if inode.kind == Kind::File && new_role != self.role(id) && !documents {
             return;
         }
         let mut wrong = self.wrong_new(dir, name);
@@ -159,7 +160,7 @@ impl World {
         if !self.tree.is_named(id) {
             wrong.push(libc::ENOENT);
         }
-        if inode.kind == Kind::File && (new_role == Role::Document || self.role(id) == Role::Document) {
+        if inode.kind == Kind::File && documents {
             wrong.push(libc::EPERM);
         }
         let real = self.fs().link(self.node(id), self.node(dir), name);
@@ -261,8 +262,9 @@ impl World {
             }
         };
         // A new file is empty: there is nothing to truncate but a document's draft.
-        let flags = if role == Role::Document { flags } else { flags & !libc::O_TRUNC };
-        self.opened(id, opened, flags, user);
+        let truncate = if role == Role::Document { flags } else { flags & !libc::O_TRUNC };
+        self.opened(id, opened, truncate, user);
+        self.begin_alone(self.handles.len() - 1);
     }
 
     pub fn open(&mut self, id: Id, flags: i32, user: bool) {
@@ -278,10 +280,12 @@ impl World {
             Some(_) => Role::Document,
             None => self.role(id),
         };
-        let open = self.tree.get_mut(id).open.get_or_insert(Open { role, count: 0 });
+        let mut handle = Handle { fh: opened.fh, id, flags, pin: None, draft: None, alone: None, refused: false };
+        let open = self.tree.get_mut(id).open.get_or_insert(Open { role, count: 0, writers: 0, finished: None });
         open.count += 1;
-        assert_eq!(opened.direct_io, role != Role::Ordinary, "only ordinary files go through the page cache");
-        let mut handle = Handle { fh: opened.fh, id, flags, pin: None, draft: None, refused: false };
+        open.writers += usize::from(handle.writes());
+        let direct = matches!(role, Role::Document | Role::Lock);
+        assert_eq!(opened.direct_io, direct, "only ordinary files go through the page cache");
         if flags & libc::O_TRUNC != 0 {
             if role == Role::Document {
                 let written = Moment::since(self.began);
@@ -292,6 +296,16 @@ impl World {
             }
         }
         self.handles.push(handle);
+        if flags & libc::O_TRUNC != 0 {
+            self.begin_alone(self.handles.len() - 1);
+        }
+    }
+
+    /// What an open file writes from now on is a whole by itself: the file is empty.
+    fn begin_alone(&mut self, at: usize) {
+        if self.role(self.handles[at].id) == Role::Beside && self.handles[at].writes() {
+            self.handles[at].alone = Some(Vec::new());
+        }
     }
 
     pub fn readlink(&mut self, id: Id) {

@@ -41,6 +41,8 @@ pub enum Op {
     /// Goes on with a listing, of this directory if none is under way.
     List { dir: Pick, limit: usize },
     Tick,
+    /// Renames /threads to /c, or back: what is in it changes its meaning.
+    MoveThreads,
     /// Ends the process without closing anything, and mounts again.
     Remount,
 }
@@ -230,11 +232,53 @@ fn op() -> impl Strategy<Value = Op> {
         15 => files(),
         4 => attributes(),
         1 => Just(Op::Tick),
+        1 => Just(Op::MoveThreads),
         1 => Just(Op::Remount),
     ]
 }
 
+/// What happens to the documents of one thread.
+fn document_op() -> impl Strategy<Value = Op> {
+    let handle = any::<Pick>;
+    // Two documents, two files that may become some, and one in the directory above.
+    let place = || prop_oneof![2 => Just((2u8, 4usize)), 1 => Just((2, 5)), 2 => Just((2, 0)), 1 => Just((2, 1)), 1 => Just((3, 4))];
+    let set = (size(), any::<bool>(), proptest::option::weighted(0.3, -5..5i64))
+        .prop_map(|(size, resize, mtime)| Set { size: resize.then_some(size), mtime, ..Set::default() });
+    prop_oneof![
+        6 => (place(), create_flags()).prop_map(|((dir, name), flags)| Op::Create { dir, name, flags, mode: 0o640, user: true }),
+        4 => (handle(), open_flags()).prop_map(|(node, flags)| Op::Open { node, flags, user: true }),
+        8 => (handle(), 0..TEXTS.len()).prop_map(|(handle, text)| Op::Save { handle, text }),
+        5 => (handle(), 0..20u64, 0..TEXTS.len())
+            .prop_map(|(handle, offset, text)| Op::Write { handle, offset, data: Data::Text(text), kill: false }),
+        5 => (handle(), prop_oneof![2 => Just(0u64), 1 => 1..20u64])
+            .prop_map(|(handle, offset)| Op::Read { handle, offset, size: 50 }),
+        2 => (handle(), size()).prop_map(|(handle, size)| Op::Truncate { handle, size }),
+        4 => handle().prop_map(|handle| Op::Flush { handle }),
+        1 => handle().prop_map(|handle| Op::Fsync { handle }),
+        5 => handle().prop_map(|handle| Op::Release { handle }),
+        7 => (place(), place(), prop_oneof![4 => Just(0u8), 1 => Just(1), 2 => Just(2)])
+            .prop_map(|(from, to, mode)| Op::Rename { from, to, mode }),
+        3 => place().prop_map(|(dir, name)| Op::Unlink { dir, name }),
+        1 => (handle(), place()).prop_map(|(node, (dir, name))| Op::Link { node, dir, name }),
+        1 => place().prop_map(|(dir, name)| Op::Mkdir { dir, name, mode: 0o755, user: true }),
+        3 => (handle(), set).prop_map(|(node, set)| Op::SetAttr { node, set, user: true }),
+        2 => handle().prop_map(|node| Op::Forget { node }),
+        2 => Just(Op::MoveThreads),
+        1 => Just(Op::Tick),
+        1 => Just(Op::Remount),
+    ]
+}
+
+fn steps(op: impl Strategy<Value = Op>, most: usize) -> impl Strategy<Value = Vec<Step>> {
+    vec((op, proptest::bool::weighted(0.05)).prop_map(|(op, full)| Step { op, full }), 1..most)
+}
+
 /// A sequence of steps.
-pub fn steps(most: usize) -> impl Strategy<Value = Vec<Step>> {
-    vec((op(), proptest::bool::weighted(0.05)).prop_map(|(op, full)| Step { op, full }), 1..most)
+pub fn anything(most: usize) -> impl Strategy<Value = Vec<Step>> {
+    steps(op(), most)
+}
+
+/// A sequence of steps that are about documents.
+pub fn documents(most: usize) -> impl Strategy<Value = Vec<Step>> {
+    steps(document_op(), most)
 }

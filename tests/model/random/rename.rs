@@ -3,7 +3,7 @@
 use threadfs::fs::RenameMode;
 use threadfs::store::record::Kind;
 
-use super::tree::{Id, Role, Tree};
+use super::tree::{Id, Role, Tree, is_document};
 use super::world::{World, short};
 use crate::support::DOCUMENT_MAX;
 
@@ -99,10 +99,15 @@ impl World {
             }
             if inode.data.len() as u64 > DOCUMENT_MAX {
                 wrong.push(libc::EFBIG);
-            } else if !super::tree::is_document(&inode.data) {
+            } else if !is_document(&inode.data) && self.finished(id).is_none() {
                 wrong.push(libc::EBADMSG);
             }
         }
+    }
+
+    /// What the writer wrote that closed last, where several wrote one file, if it is a document.
+    fn finished(&self, id: Id) -> Option<Vec<u8>> {
+        self.tree.get(id).open.as_ref()?.finished.clone().filter(|text| is_document(text))
     }
 
     /// The tree with the names moved.
@@ -148,6 +153,11 @@ impl World {
         let role = self.tree.role(to.0, to.1);
         // As they are now: the tree has the new names, but what a name means has not changed.
         let was = self.tree.role(from.0, from.1);
+        let mixture = was != Role::Document && role == Role::Document && !is_document(&self.tree.get(id).data);
+        if let Some(finished) = self.finished(id).filter(|_| mixture) {
+            self.tree.get_mut(id).data = finished;
+            self.touched.insert(id);
+        }
         if let Some(open) = &mut self.tree.get_mut(id).open {
             open.role = role;
         }

@@ -34,6 +34,8 @@ impl Moment {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Role {
     Ordinary,
+    /// Ordinary, in a directory that has documents.
+    Beside,
     Document,
     Lock,
 }
@@ -43,6 +45,9 @@ pub enum Role {
 pub struct Open {
     pub role: Role,
     pub count: usize,
+    pub writers: usize,
+    /// Where several wrote a file beside documents: what the one wrote that closed last.
+    pub finished: Option<Vec<u8>>,
 }
 
 #[derive(Debug, Clone)]
@@ -155,6 +160,7 @@ impl Tree {
         match () {
             () if in_thread && name.ends_with(b".json") => Role::Document,
             () if in_thread && name.ends_with(b".lock") => Role::Lock,
+            () if in_thread => Role::Beside,
             () => Role::Ordinary,
         }
     }

@@ -29,6 +29,8 @@ pub struct Handle {
     pub flags: i32,
     pub pin: Option<Vec<u8>>,
     pub draft: Option<Draft>,
+    /// Of a file beside documents: what this open file alone wrote.
+    pub alone: Option<Vec<u8>>,
     pub refused: bool,
 }
 
@@ -335,6 +337,11 @@ impl World {
                 self.list(dir, *limit);
             }
             Op::Tick => self.fs().tick(),
+            Op::MoveThreads => {
+                let here = self.tree.child(ROOT, b"threads").is_some();
+                let (from, to): (&[u8], &[u8]) = if here { (b"threads", b"c") } else { (b"c", b"threads") };
+                self.rename((ROOT, from), (ROOT, to), 1);
+            }
             Op::Remount => self.remount(),
             of_handle => self.apply_to_handle(of_handle),
         }
