@@ -21,7 +21,7 @@ die() { say "$*"; exit 1; }
 # All that a build needs.
 ensure_build() {
   ensure_packages "${BUILD_PACKAGES[@]}"
-  command -v cargo >/dev/null || die "cargo is not on the PATH: install Rust 1.88 or newer first"
+  command -v cargo >/dev/null || die "cargo is not on the PATH: install Rust 1.91 or newer first"
   # The bindings generator has no headers of its own: it borrows those of gcc.
   BINDGEN_EXTRA_CLANG_ARGS=-I$(gcc -print-file-name=include)
   export BINDGEN_EXTRA_CLANG_ARGS

@@ -4,7 +4,6 @@ use std::ffi::CString;
 use std::io;
 use std::mem::MaybeUninit;
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 use rocksdb::ErrorKind;
@@ -57,14 +56,15 @@ pub(super) fn medium(directory: &Path) -> Result<Space> {
     })
 }
 
-/// What the files of a directory take on the disk.
+/// How long the files of a directory are together. Not their blocks: the log's are set aside
+/// before it is written.
 pub(super) fn file_bytes(directory: &Path) -> Result<u64> {
     let failed = |e: io::Error| from_io(directory, "list the directory", &e);
     let mut bytes = 0;
     for entry in std::fs::read_dir(directory).map_err(failed)? {
         // A file may go between the listing and the look at it.
         if let Ok(metadata) = entry.map_err(failed)?.metadata() {
-            bytes += metadata.blocks() * 512;
+            bytes += metadata.len();
         }
     }
     Ok(bytes)
