@@ -14,6 +14,8 @@ mkdir -p "$CACHE"
 . "$ROOT/scripts/lib/packages.sh"
 # shellcheck source=rocksdb.sh
 . "$ROOT/scripts/lib/rocksdb.sh"
+# shellcheck source=tools.sh
+. "$ROOT/scripts/lib/tools.sh"
 
 say() { printf '%s\n' "$*" >&2; }
 die() { say "$*"; exit 1; }

@@ -74,3 +74,24 @@ fn log_failure(name: &str, error: &crate::fs::Error) {
         log::error!("{name}: {error}");
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::memory::MemoryEngine;
+    use crate::fs::FsOptions;
+    use crate::store::Store;
+    use std::sync::Arc;
+
+    #[test]
+    fn a_panic_is_that_requests_eio() {
+        let store = Store::open(Arc::new(MemoryEngine::new())).unwrap();
+        let fs = Fs::new(store, FsOptions::default()).unwrap();
+        let outcome = run(&fs, "read", || -> Result<()> { panic!("on purpose") });
+        assert_eq!(outcome, Err(libc::EIO));
+        assert_eq!(run(&fs, "read", || Ok(7)), Ok(7));
+        assert_eq!(fs.metrics().panics.get(), 1);
+        let read = fs.metrics().operations().into_iter().find(|stats| stats.name == "read").unwrap();
+        assert_eq!((read.count, read.errors), (2, 1));
+    }
+}

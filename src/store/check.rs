@@ -180,18 +180,13 @@ impl<'s> Checker<'s> {
 
     /// Whether everything that nobody needs should be gone.
     fn is_settled(&self, realm: RealmId) -> bool {
-        let goes = self.states.get(&realm).is_some_and(|state| state.record.dead.is_some())
-            && self.refs_of(realm).is_empty();
+        let goes =
+            self.states.get(&realm).is_some_and(|state| state.record.dead.is_some()) && self.refs_of(realm).is_empty();
         !goes && !self.unsettled.borrow().contains(&realm)
     }
 
     /// Visits the pairs with a prefix.
-    fn pairs(
-        &self,
-        space: Keyspace,
-        prefix: &[u8],
-        visit: Visit<'_>,
-    ) -> Result<()> {
+    fn pairs(&self, space: Keyspace, prefix: &[u8], visit: Visit<'_>) -> Result<()> {
         let mut failure = None;
         self.view.scan(space, prefix, &key::after(prefix), &mut |key, value| match visit(key, value) {
             Ok(()) => ControlFlow::Continue(()),
@@ -205,20 +200,14 @@ impl<'s> Checker<'s> {
 
     /// Visits a realm's records of one kind at a moment. Of the present, one that cannot be read
     /// does not hide those behind it.
-    fn records(
-        &self,
-        realm: RealmId,
-        tag: u8,
-        at: Option<Epoch>,
-        visit: Visit<'_>,
-    ) -> Result<()> {
+    fn records(&self, realm: RealmId, tag: u8, at: Option<Epoch>, visit: Visit<'_>) -> Result<()> {
         let prefix = key::of_realm(tag, realm);
         if at.is_none() && self.states.get(&realm).is_none_or(|state| state.record.base.is_none()) {
-            return self.pairs(Keyspace::Meta, &prefix, &mut |key, raw| {
-                match self.sound(Header::unwrap(raw), || describe(realm, key))? {
-                    Some((_, payload)) => visit(key, payload),
-                    None => Ok(()),
-                }
+            return self.pairs(Keyspace::Meta, &prefix, &mut |key, raw| match self
+                .sound(Header::unwrap(raw), || describe(realm, key))?
+            {
+                Some((_, payload)) => visit(key, payload),
+                None => Ok(()),
             });
         }
         let visited = self.reader(at).records(&prefix, &key::after(&prefix), &mut |key, value| {

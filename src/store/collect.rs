@@ -140,7 +140,8 @@ impl Store {
             let forget = refs.oldest().is_none_or(|oldest| oldest > number);
             let entries = self.keys(Keyspace::Meta, &from, &to, budget)?;
             for entry in &entries {
-                let (_, part) = key::parse_touched(entry).ok_or_else(|| Error::corrupt("a touched key is too short"))?;
+                let (_, part) =
+                    key::parse_touched(entry).ok_or_else(|| Error::corrupt("a touched key is too short"))?;
                 match part.first() {
                     Some(&key::tag::CHUNK) => self.free_chunk(id, part, &refs, &mut batch)?,
                     _ => self.free_history(id, part, &refs, &mut batch)?,
@@ -294,7 +295,8 @@ impl Store {
         }
         for _ in 0..STEP {
             let Some((entry, _)) = self.engine.first(Keyspace::Meta, next, &end)? else { return Ok(true) };
-            let (epoch, part) = key::parse_touched(&entry).ok_or_else(|| Error::corrupt("a touched key is too short"))?;
+            let (epoch, part) =
+                key::parse_touched(&entry).ok_or_else(|| Error::corrupt("a touched key is too short"))?;
             *next = if part.starts_with(&chunks) {
                 batch.delete(Keyspace::Data, key::chunk_version_of_part(realm, part, epoch));
                 behind(entry)

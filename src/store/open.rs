@@ -124,9 +124,9 @@ fn load(engine: &dyn Engine) -> Result<Loaded> {
     })?;
     let bases: Vec<_> = states.values().filter_map(|state| state.record.base).collect();
     for (base, epoch) in bases {
-        let state = states.get_mut(&base).ok_or_else(|| {
-            Error::corrupt(format!("a fork is based on realm {}, which does not exist", base.0))
-        })?;
+        let state = states
+            .get_mut(&base)
+            .ok_or_else(|| Error::corrupt(format!("a fork is based on realm {}, which does not exist", base.0)))?;
         *state.pins.entry(epoch).or_default() += 1;
     }
     if !states.contains_key(&HOME) {

@@ -18,12 +18,7 @@ pub trait Records {
 
     /// Visits the records whose live keys are in `from..to`, all of one kind in one realm, in key
     /// order. A transaction's own changes do not show.
-    fn records(
-        &self,
-        from: &[u8],
-        to: &[u8],
-        visit: VisitRecord<'_>,
-    ) -> Result<()>;
+    fn records(&self, from: &[u8], to: &[u8], visit: VisitRecord<'_>) -> Result<()>;
 
     /// An inode.
     fn inode(&self, realm: RealmId, ino: Local) -> Result<Option<Inode>> {
@@ -32,9 +27,8 @@ pub trait Records {
 
     /// An inode that a dirent names, and so has to exist.
     fn named_inode(&self, realm: RealmId, ino: Local) -> Result<Inode> {
-        self.inode(realm, ino)?.ok_or_else(|| {
-            Error::corrupt(format!("a name leads to inode {}, which does not exist", ino.to_ino(realm)))
-        })
+        self.inode(realm, ino)?
+            .ok_or_else(|| Error::corrupt(format!("a name leads to inode {}, which does not exist", ino.to_ino(realm))))
     }
 
     /// The dirent of a name.
@@ -150,9 +144,7 @@ pub(super) fn resolve(
             let realm = key::realm_of(live).ok_or_else(|| Error::corrupt("a key is too short"))?;
             match base_of(realm) {
                 None => Ok(None),
-                Some((base, epoch)) => {
-                    resolve(view, base_of, &key::live(base, &key::record_part(live)), Some(epoch))
-                }
+                Some((base, epoch)) => resolve(view, base_of, &key::live(base, &key::record_part(live)), Some(epoch)),
             }
         }
     }
@@ -163,12 +155,7 @@ impl Records for Reader<'_> {
         resolve(self.raw(), &|realm| self.base_of(realm), live, self.at)
     }
 
-    fn records(
-        &self,
-        from: &[u8],
-        to: &[u8],
-        visit: VisitRecord<'_>,
-    ) -> Result<()> {
+    fn records(&self, from: &[u8], to: &[u8], visit: VisitRecord<'_>) -> Result<()> {
         let realm = key::realm_of(from).ok_or_else(|| Error::corrupt("a key is too short"))?;
         if self.at.is_none() && self.base_of(realm).is_none() {
             return scan_live(self.raw(), from, to, visit);
@@ -193,12 +180,7 @@ impl Records for Reader<'_> {
 }
 
 /// Visits live records that are not whiteouts.
-pub(super) fn scan_live(
-    view: &dyn View,
-    from: &[u8],
-    to: &[u8],
-    visit: VisitRecord<'_>,
-) -> Result<()> {
+pub(super) fn scan_live(view: &dyn View, from: &[u8], to: &[u8], visit: VisitRecord<'_>) -> Result<()> {
     let mut failure = None;
     view.scan(Keyspace::Meta, from, to, &mut |key, raw| {
         let visited = Header::unwrap(raw).and_then(|(header, payload)| match header.whiteout {

@@ -41,7 +41,8 @@ impl Room {
         let free = space.available.saturating_sub(space.reserve);
         if free < bytes as u64 {
             self.budget.store(0, Ordering::Relaxed);
-            let detail = format!("{} bytes are free, of which {} are kept for deletions", space.available, space.reserve);
+            let detail =
+                format!("{} bytes are free, of which {} are kept for deletions", space.available, space.reserve);
             return Err(engine::Error::NoSpace { detail }.into());
         }
         self.budget.store((free / AMPLIFICATION).min(STEP) as i64 - bytes, Ordering::Relaxed);

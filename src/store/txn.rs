@@ -270,8 +270,7 @@ impl Txn<'_> {
     pub fn new_realm(&mut self, root: &Inode) -> Result<RealmId> {
         let mut superblock = self.store.superblock.lock();
         let id = RealmId(superblock.next_realm);
-        superblock.next_realm =
-            superblock.next_realm.checked_add(1).ok_or(Error::Exhausted("numbers for threads"))?;
+        superblock.next_realm = superblock.next_realm.checked_add(1).ok_or(Error::Exhausted("numbers for threads"))?;
         // Every creation of a realm holds the home's lock, so the copies on disk count up too.
         self.locked(HOME)?;
         self.batch.put(Keyspace::Meta, key::SUPERBLOCK.to_vec(), superblock.encode());
@@ -382,12 +381,7 @@ impl Records for Txn<'_> {
         }
     }
 
-    fn records(
-        &self,
-        from: &[u8],
-        to: &[u8],
-        visit: read::VisitRecord<'_>,
-    ) -> Result<()> {
+    fn records(&self, from: &[u8], to: &[u8], visit: read::VisitRecord<'_>) -> Result<()> {
         self.store.reader().records(from, to, visit)
     }
 }

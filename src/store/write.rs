@@ -33,7 +33,12 @@ struct Head {
 impl Txn<'_> {
     /// The newest versions of some chunks, the transaction's own included; the bytes of those
     /// that `wanted` names.
-    fn heads(&self, content: &Content, chunks: Range<u32>, wanted: impl Fn(u32) -> bool) -> Result<BTreeMap<u32, Head>> {
+    fn heads(
+        &self,
+        content: &Content,
+        chunks: Range<u32>,
+        wanted: impl Fn(u32) -> bool,
+    ) -> Result<BTreeMap<u32, Head>> {
         let heads = std::cell::RefCell::new(BTreeMap::new());
         versions(
             &*self.store.engine,

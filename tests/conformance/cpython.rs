@@ -18,7 +18,7 @@ const MODULES: &str = "test_os test_posix test_fcntl test_mmap test_shutil test_
 const SLOW_MODULES: &str = "test_io test_bufio test_tarfile test_zipfile test_zipfile64 test_compileall test_gzip \
     test_bz2 test_lzma test_venv test_subprocess test_logging test_asyncio test_multiprocessing_fork";
 
-/// Module and number of its tests: with fewer, something was not tested.
+/// With fewer tests, something was left out.
 const LEAST: usize = 1500;
 
 /// Each test and how it ended, with temporary files in a folder.

@@ -8,8 +8,8 @@ use crate::report::Run;
 use crate::support::Mount;
 use crate::tools;
 
-/// The kit's own tests that a saver passes; a saver has more or fewer capabilities.
-const LEAST: u64 = 60;
+/// So many of the tests of the kit pass on a disk.
+const LEAST: u64 = 58;
 
 /// The results of every test of the kit, with the database in a folder.
 #[track_caller]

@@ -152,9 +152,8 @@ fn a_batch_is_whole_for_readers(engine: &dyn Engine) {
         let mut last = 0;
         while !writer.is_finished() {
             let view = engine.view();
-            let number = |space, key: &[u8]| {
-                u64::from_be_bytes(view.get(space, key).unwrap().unwrap()[..].try_into().unwrap())
-            };
+            let number =
+                |space, key: &[u8]| u64::from_be_bytes(view.get(space, key).unwrap().unwrap()[..].try_into().unwrap());
             let (a, z, m) = (number(META, b"a"), number(META, b"z"), number(DATA, b"m"));
             assert!(a == z && z == m, "a view shows half a batch: {a} {z} {m}");
             assert!(a >= last, "a later view shows an older state");

@@ -35,7 +35,8 @@ fn drop_it(store: &Store, number: Epoch) {
 }
 
 fn chunks(engine: &Flaky) -> Vec<(u64, u32, Epoch)> {
-    let all = dump(engine).into_keys().filter_map(|(space, key)| key::parse_chunk(&key).filter(|_| space == Keyspace::Data));
+    let all =
+        dump(engine).into_keys().filter_map(|(space, key)| key::parse_chunk(&key).filter(|_| space == Keyspace::Data));
     all.map(|chunk| (chunk.generation, chunk.index, chunk.epoch)).collect()
 }
 

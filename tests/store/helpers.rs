@@ -80,7 +80,11 @@ pub fn dump(view: &dyn View) -> Dump {
 
 /// The keys of one kind.
 pub fn keys_of(engine: &dyn Engine, tag: u8) -> Vec<Vec<u8>> {
-    dump(engine).into_keys().filter(|(space, key)| *space == Keyspace::Meta && key[0] == tag).map(|(_, key)| key).collect()
+    dump(engine)
+        .into_keys()
+        .filter(|(space, key)| *space == Keyspace::Meta && key[0] == tag)
+        .map(|(_, key)| key)
+        .collect()
 }
 
 /// Collects until nothing is left to do. A queue that makes no progress fails the test.

@@ -172,14 +172,7 @@ fn get(db: &DB, space: Keyspace, key: &[u8], options: &ReadOptions) -> Result<Op
     Ok(value.map(|v| v.to_vec()))
 }
 
-fn scan(
-    db: &DB,
-    space: Keyspace,
-    from: &[u8],
-    to: &[u8],
-    mut options: ReadOptions,
-    visit: Visit<'_>,
-) -> Result<()> {
+fn scan(db: &DB, space: Keyspace, from: &[u8], to: &[u8], mut options: ReadOptions, visit: Visit<'_>) -> Result<()> {
     if !to.is_empty() {
         if from >= to {
             return Ok(());
@@ -291,9 +284,7 @@ impl Engine for RocksEngine {
     fn checkpoint(&self, to: &Path) -> Result<()> {
         let guard = self.read()?;
         std::fs::create_dir(to).map_err(|e| from_io(to, "create the directory", &e))?;
-        Checkpoint::new(opened(&guard)?)
-            .and_then(|c| c.create_checkpoint(database(to)))
-            .map_err(|e| from_rocks(&e))
+        Checkpoint::new(opened(&guard)?).and_then(|c| c.create_checkpoint(database(to))).map_err(|e| from_rocks(&e))
     }
 
     fn space(&self) -> Result<Space> {

@@ -91,7 +91,8 @@ impl Checker<'_> {
         }
         for ((ino, generation), size) in &aside.versions {
             let of_named = tree.get(ino).map(|found| (found.kind, found.generation, found.chunk_bytes()));
-            let of_orphan = || aside.orphans.get(ino).map(|orphan| (orphan.kind, orphan.generation, orphan.chunk_bytes()));
+            let of_orphan =
+                || aside.orphans.get(ino).map(|orphan| (orphan.kind, orphan.generation, orphan.chunk_bytes()));
             let what = format!("version with generation {generation} of {}", inode(realm, *ino));
             let Some((Kind::File, present, chunk_bytes)) = of_named.or_else(of_orphan) else {
                 self.problem(format!("{what}: there is no such file"));

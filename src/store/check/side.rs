@@ -99,7 +99,11 @@ impl Checker<'_> {
             Ok(())
         })?;
         if found < state.snapshots.len() {
-            self.problem(format!("of {} snapshots of realm {} only {found} are stored", state.snapshots.len(), realm.0));
+            self.problem(format!(
+                "of {} snapshots of realm {} only {found} are stored",
+                state.snapshots.len(),
+                realm.0
+            ));
         }
         Ok(())
     }

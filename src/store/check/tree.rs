@@ -180,7 +180,8 @@ impl Checker<'_> {
                 (None, Target::Inode(_)) => wrong("leads to an inode that does not exist"),
                 (None, Target::Thread(_)) => {}
             }
-            let link = self.sound(reader.record(&key::link(realm, ino_realm, ino, dir, name)), || place.name(dir, name))?;
+            let link =
+                self.sound(reader.record(&key::link(realm, ino_realm, ino, dir, name)), || place.name(dir, name))?;
             if link.is_some_and(|link| link.is_none()) {
                 wrong("has no reverse link");
             }
@@ -240,7 +241,10 @@ impl Checker<'_> {
             let dirent = self.sound(dirent, || place.name(dir, name))?.flatten();
             if dirent.is_none_or(|dirent| dirent.inode_of(realm) != (ino_realm, ino)) {
                 let what = place.then(inode(ino_realm, ino));
-                self.problem(format!("{what} has a reverse link from {}, which does not lead to it", named(realm, dir, name)));
+                self.problem(format!(
+                    "{what} has a reverse link from {}, which does not lead to it",
+                    named(realm, dir, name)
+                ));
             }
             Ok(())
         })
@@ -305,7 +309,8 @@ impl Checker<'_> {
 
     fn usage(&self, place: &Place, tree: &Tree) -> Result<()> {
         let Place { realm, at } = *place;
-        let usage = self.sound(self.reader(at).usage_record(realm), || place.then(format!("usage of realm {}", realm.0)))?;
+        let usage =
+            self.sound(self.reader(at).usage_record(realm), || place.then(format!("usage of realm {}", realm.0)))?;
         let sum = Usage { inodes: tree.len() as u64, bytes: tree.values().map(|found| found.allocated).sum() };
         if let Some(usage) = usage.filter(|usage| *usage != sum) {
             self.problem(place.then(format!("realm {} holds {sum:?}, but counts {usage:?}", realm.0)));

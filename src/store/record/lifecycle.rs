@@ -20,9 +20,7 @@ impl RealmRecord {
     /// The record.
     pub fn encode(&self) -> Vec<u8> {
         let mut out = Encoder::new();
-        out.number(self.created)
-            .number(self.dead.map_or(0, |epoch| epoch + 1))
-            .number(self.last_snapshot);
+        out.number(self.created).number(self.dead.map_or(0, |epoch| epoch + 1)).number(self.last_snapshot);
         match self.base {
             Some((realm, epoch)) => out.byte(1).number(u64::from(realm.0)).number(epoch),
             None => out.byte(0),

@@ -123,7 +123,9 @@ fn file_dirent(ino: Local) -> Vec<u8> {
 #[test]
 fn names() {
     named("leads to an inode that does not exist", |s| s.delete(META, key::inode(s.thread, s.file)));
-    named("has another kind than the inode it leads to", |s| s.record(s.dirent(dir_of(s), b"inner"), &file_dirent(s.inner)));
+    named("has another kind than the inode it leads to", |s| {
+        s.record(s.dirent(dir_of(s), b"inner"), &file_dirent(s.inner))
+    });
     named("has no reverse link", |s| s.delete(META, key::link(s.thread, s.thread, s.file, s.dir, b"file")));
     named("which does not lead to it", |s| s.delete(META, s.dirent(s.dir, b"file")));
     named("which does not lead to it", |s| s.record(s.dirent(s.dir, b"file"), &file_dirent(s.document)));
@@ -236,11 +238,12 @@ fn orphans_versions_and_drafts() {
     named("orphan inode 4294967304 has a name", |s| {
         s.record(key::link(s.thread, s.thread, s.orphan, ROOT, b"x"), b"");
     });
-    let version = |generation, size| {
-        VersionRecord { generation, size, time: Timestamp::default(), epoch: 1, pid: 0 }.encode()
-    };
+    let version =
+        |generation, size| VersionRecord { generation, size, time: Timestamp::default(), epoch: 1, pid: 0 }.encode();
     named("30 bytes of 31", |s| s.put(META, key::version(s.thread, s.document, 1), version(1, 31)));
-    named("its newest version has 41 bytes of 40", |s| s.put(META, key::version(s.thread, s.document, 2), version(2, 41)));
+    named("its newest version has 41 bytes of 40", |s| {
+        s.put(META, key::version(s.thread, s.document, 2), version(2, 41))
+    });
     named("there is no such file", |s| s.put(META, key::version(s.thread, Local(999), 1), version(0, 0)));
     named("0 bytes of 5", |s| s.put(META, key::version(s.thread, s.document, 9), version(0, 5)));
     let draft = Rejected {
@@ -290,7 +293,9 @@ fn the_past() {
 #[test]
 fn the_index_of_changes() {
     let part = |s: &Sick, ino: Local| key::record_part(&key::inode(s.thread, ino));
-    named("is not in the index of changes", |s| s.delete(META, key::touched(s.thread, s.snapshot + 1, &part(s, s.file))));
+    named("is not in the index of changes", |s| {
+        s.delete(META, key::touched(s.thread, s.snapshot + 1, &part(s, s.file)))
+    });
     named("is not in the index of changes", |s| {
         let chunk = keys_of(&*s.engine, tag::TOUCHED).into_iter().find(|key| key[13] == tag::CHUNK).unwrap();
         s.delete(META, chunk);
@@ -303,7 +308,9 @@ fn the_index_of_changes() {
 #[test]
 fn queues_and_counters() {
     let garbage = Garbage { born: 1 }.encode();
-    named("its content is in the garbage queue", |s| s.put(META, key::garbage(s.thread, 2, s.file, 0), garbage.clone()));
+    named("its content is in the garbage queue", |s| {
+        s.put(META, key::garbage(s.thread, 2, s.file, 0), garbage.clone())
+    });
     named("is kept for snapshot 77, which does not exist", |s| {
         s.put(META, key::kept(s.thread, 77, Local(900), 0), garbage.clone());
     });
@@ -337,7 +344,9 @@ fn unknown_and_unreadable() {
     named("is of no known kind", |s| s.put(META, key::of_realm(b'Q', s.thread), vec![]));
     named("data key", |s| s.put(DATA, b"short".to_vec(), vec![]));
     named("is of realm 88, which does not exist", |s| s.record(key::inode(RealmId(88), ROOT), b""));
-    named("a chunk of realm 88, which does not exist", |s| s.put(DATA, key::chunk(RealmId(88), ROOT, 0, 0, 1), vec![1]));
+    named("a chunk of realm 88, which does not exist", |s| {
+        s.put(DATA, key::chunk(RealmId(88), ROOT, 0, 0, 1), vec![1])
+    });
     named("a versioned record ends too early", |s| s.put(META, key::inode(s.thread, s.file), vec![]));
     named("an inode record has layout 9", |s| s.record(key::inode(s.thread, s.file), b"\x09"));
     named("a dirent record ends too early", |s| s.record(s.dirent(s.dir, b"file"), b""));

@@ -67,15 +67,20 @@ fn name(number: u8) -> [u8; 1] {
 fn apply(tree: &mut Tree, engine: &std::sync::Arc<Flaky>, op: &Op) {
     let realms: Vec<RealmId> = tree.store.realms().iter().map(|realm| realm.id()).collect();
     let any = |number: &u8| realms[usize::from(*number) % realms.len()];
-    let alive = |number: &u8| Some(any(number)).filter(|id| tree.store.realm(*id).unwrap().read().record.dead.is_none());
+    let alive =
+        |number: &u8| Some(any(number)).filter(|id| tree.store.realm(*id).unwrap().read().record.dead.is_none());
     let is_dir = |realm: RealmId, dir: Local| {
         use threadfs::store::Records;
         tree.store.reader().inode(realm, dir).unwrap().is_some_and(|inode| inode.is_dir())
     };
     let place = |number: &u8, dir: &u8| alive(number).map(|realm| (realm, ino(*dir))).filter(|(r, d)| is_dir(*r, *d));
     match op {
-        Op::Create(realm, dir, named) => drop(place(realm, dir).map(|(realm, dir)| tree.create(realm, dir, &name(*named)))),
-        Op::Mkdir(realm, dir, named) => drop(place(realm, dir).map(|(realm, dir)| tree.mkdir(realm, dir, &name(*named)))),
+        Op::Create(realm, dir, named) => {
+            drop(place(realm, dir).map(|(realm, dir)| tree.create(realm, dir, &name(*named))))
+        }
+        Op::Mkdir(realm, dir, named) => {
+            drop(place(realm, dir).map(|(realm, dir)| tree.mkdir(realm, dir, &name(*named))))
+        }
         Op::Symlink(realm, dir, named) => {
             place(realm, dir).map(|(realm, dir)| tree.symlink(realm, dir, &name(*named)));
         }

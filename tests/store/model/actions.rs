@@ -15,19 +15,39 @@ pub enum Action {
     PutName(u8, u8),
     DeleteName(u8),
     Create,
-    Write { file: u8, offset: u16, length: u16, fill: u8 },
-    Resize { file: u8, size: u16 },
-    Clear { file: u8, from: u16, length: u16 },
+    Write {
+        file: u8,
+        offset: u16,
+        length: u16,
+        fill: u8,
+    },
+    Resize {
+        file: u8,
+        size: u16,
+    },
+    Clear {
+        file: u8,
+        from: u16,
+        length: u16,
+    },
     NewGeneration(u8),
     /// A document's commit: the old generation stays as a version.
-    Commit { file: u8, length: u16, fill: u8 },
+    Commit {
+        file: u8,
+        length: u16,
+        fill: u8,
+    },
     DropVersion(u8),
     /// The last name goes, the content stays.
     Unlink(u8),
     /// The unlinked file is closed.
     Close(u8),
     /// It is written while it has no name.
-    WriteUnlinked { file: u8, offset: u16, fill: u8 },
+    WriteUnlinked {
+        file: u8,
+        offset: u16,
+        fill: u8,
+    },
     Snapshot,
 }
 
@@ -72,7 +92,9 @@ pub struct Doing<'a, 's> {
 impl Doing<'_, '_> {
     pub fn act(&mut self, action: &Action) {
         // Nothing has a name in a dead realm, but what is open stays until it is closed.
-        if self.realm.dead && !matches!(action, Action::Close(_) | Action::DropVersion(_) | Action::WriteUnlinked { .. }) {
+        if self.realm.dead
+            && !matches!(action, Action::Close(_) | Action::DropVersion(_) | Action::WriteUnlinked { .. })
+        {
             return;
         }
         match *action {

@@ -44,7 +44,10 @@ impl World {
                 key::tag::TOUCHED => {
                     let (epoch, part) = key::parse_touched(&key).unwrap();
                     let oldest = refs.keys().next();
-                    assert!(oldest.is_some_and(|oldest| *oldest < epoch), "nobody asks what {part:?} was before {epoch}");
+                    assert!(
+                        oldest.is_some_and(|oldest| *oldest < epoch),
+                        "nobody asks what {part:?} was before {epoch}"
+                    );
                 }
                 key::tag::PENDING | key::tag::GARBAGE => panic!("{key:?} is still in a queue"),
                 key::tag::KEPT => {

@@ -13,7 +13,7 @@ use threadfs::engine::memory::MemoryEngine;
 use threadfs::engine::rocks::RocksEngine;
 use threadfs::engine::{Engine, EngineOptions};
 use threadfs::store::record::{Inode, Usage};
-use threadfs::store::{Epoch, HOME, Local, ROOT, Records, RealmId, Store, key};
+use threadfs::store::{Epoch, HOME, Local, ROOT, RealmId, Records, Store, key};
 
 use crate::flaky::Flaky;
 use steps::Step;
