@@ -7,9 +7,9 @@ use std::collections::{HashMap, HashSet};
 
 use parking_lot::Mutex;
 
+use super::Fs;
 use super::error::Result;
 use super::node::Node;
-use super::Fs;
 use crate::engine::{Batch, Keyspace, View};
 use crate::store::codec::{Decoder, Encoder};
 use crate::store::key;

@@ -77,6 +77,11 @@ impl Handle {
     pub(super) fn node(&self) -> Node {
         self.inode.node
     }
+
+    /// Whether it is open for writing on a document that has no name yet.
+    pub(super) fn is_creating(&self) -> bool {
+        self.is_writable() && self.inode.pending.lock().is_some()
+    }
 }
 
 /// All open files.

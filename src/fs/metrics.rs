@@ -9,9 +9,34 @@ const BOUNDS: [u64; 15] =
 
 /// The operations of the kernel's protocol that are timed.
 pub const OPERATIONS: [&str; 28] = [
-    "lookup", "getattr", "setattr", "readlink", "mknod", "mkdir", "unlink", "rmdir", "symlink", "rename", "link",
-    "open", "read", "write", "flush", "release", "fsync", "readdir", "readdirplus", "fsyncdir", "statfs", "setxattr",
-    "getxattr", "listxattr", "removexattr", "create", "fallocate", "lseek",
+    "lookup",
+    "getattr",
+    "setattr",
+    "readlink",
+    "mknod",
+    "mkdir",
+    "unlink",
+    "rmdir",
+    "symlink",
+    "rename",
+    "link",
+    "open",
+    "read",
+    "write",
+    "flush",
+    "release",
+    "fsync",
+    "readdir",
+    "readdirplus",
+    "fsyncdir",
+    "statfs",
+    "setxattr",
+    "getxattr",
+    "listxattr",
+    "removexattr",
+    "create",
+    "fallocate",
+    "lseek",
 ];
 
 /// What is timed besides: copy_file_range, in the slot behind [`OPERATIONS`].

@@ -98,9 +98,7 @@ impl Rules {
     /// [`Error::Pattern`] names the one that is wrong.
     pub fn new(threads: &[String], documents: &[String], locks: &[String]) -> Result<Rules> {
         let mut patterns = Vec::new();
-        for (purpose, texts) in
-            [(Purpose::Thread, threads), (Purpose::Document, documents), (Purpose::Lock, locks)]
-        {
+        for (purpose, texts) in [(Purpose::Thread, threads), (Purpose::Document, documents), (Purpose::Lock, locks)] {
             for text in texts {
                 patterns.push(Pattern::new(purpose, text)?);
             }

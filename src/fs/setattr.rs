@@ -2,12 +2,12 @@
 
 use std::time::Duration;
 
+use super::Fs;
 use super::attr::{Attr, Caller, SetAttr};
 use super::error::{Result, refuse};
 use super::file::drop_suidgid;
 use super::node::Node;
 use super::rules::Role;
-use super::Fs;
 use crate::store::record::{Inode, Kind, Timestamp};
 
 impl Fs {

@@ -1,8 +1,8 @@
 //! Extended attributes.
 
+use super::Fs;
 use super::error::{Result, refuse};
 use super::node::Node;
-use super::Fs;
 use crate::store::record::Timestamp;
 use crate::store::{Records, key};
 

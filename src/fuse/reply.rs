@@ -44,7 +44,11 @@ static LAST_LOGGED: Mutex<Option<Instant>> = Mutex::new(None);
 const LOG_PAUSE: std::time::Duration = std::time::Duration::from_secs(1);
 
 /// Runs an operation of the core. A panic in it is that request's EIO, and the daemon goes on.
-pub(super) fn run<T>(fs: &Fs, name: &'static str, operation: impl FnOnce() -> Result<T>) -> std::result::Result<T, i32> {
+pub(super) fn run<T>(
+    fs: &Fs,
+    name: &'static str,
+    operation: impl FnOnce() -> Result<T>,
+) -> std::result::Result<T, i32> {
     let mut timer = fs.metrics().time(name);
     let outcome = catch_unwind(AssertUnwindSafe(operation));
     let errno = match outcome {

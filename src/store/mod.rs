@@ -54,6 +54,10 @@ pub type Epoch = u64;
 /// The realm of everything that is in no thread.
 pub const HOME: RealmId = RealmId(0);
 
+/// Numbers that no realm gets: the layers above use them for what is in no store, so that its inode
+/// numbers too stay below 2^53.
+pub const NO_REALMS: std::ops::Range<u32> = 0x10_0000..0x20_0000;
+
 /// The number of a realm's root directory.
 pub const ROOT: Local = Local(1);
 

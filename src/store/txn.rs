@@ -11,7 +11,9 @@ use parking_lot::{ArcRwLockReadGuard, RawRwLock, RwLock};
 
 use super::realm::StateGuard;
 use super::record::{Dirent, Header, Inode, RealmRecord, Usage};
-use super::{Epoch, Error, HOME, Local, ROOT, Realm, RealmId, RealmState, Records, Result, Store, key, read};
+use super::{
+    Epoch, Error, HOME, Local, NO_REALMS, ROOT, Realm, RealmId, RealmState, Records, Result, Store, key, read,
+};
 use crate::engine::{Batch, Keyspace};
 
 /// Inode numbers are set aside in runs: a run is lost in a crash, and only the run costs a write.
@@ -270,7 +272,8 @@ impl Txn<'_> {
     pub fn new_realm(&mut self, root: &Inode) -> Result<RealmId> {
         let mut superblock = self.store.superblock.lock();
         let id = RealmId(superblock.next_realm);
-        superblock.next_realm = superblock.next_realm.checked_add(1).ok_or(Error::Exhausted("numbers for threads"))?;
+        let next = superblock.next_realm.checked_add(1).ok_or(Error::Exhausted("numbers for threads"))?;
+        superblock.next_realm = if NO_REALMS.contains(&next) { NO_REALMS.end } else { next };
         // Every creation of a realm holds the home's lock, so the copies on disk count up too.
         self.locked(HOME)?;
         self.batch.put(Keyspace::Meta, key::SUPERBLOCK.to_vec(), superblock.encode());

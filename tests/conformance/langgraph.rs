@@ -14,8 +14,7 @@ const LEAST: u64 = 58;
 /// The results of every test of the kit, with the database in a folder.
 #[track_caller]
 fn results(folder: &Path, saver: &str) -> Value {
-    let done =
-        tools::run(tools::langgraph().args(["-c", include_str!("py/langgraph.py"), saver]).current_dir(folder));
+    let done = tools::run(tools::langgraph().args(["-c", include_str!("py/langgraph.py"), saver]).current_dir(folder));
     assert!(done.status.success(), "{done:#?}");
     serde_json::from_str(done.stdout.lines().last().unwrap()).unwrap()
 }

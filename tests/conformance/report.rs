@@ -23,8 +23,7 @@ impl Run {
         let seconds = self.start.elapsed().as_secs();
         println!("{}: {}: {mount} ({seconds} s)", self.suite, self.what);
         let Some(path) = std::env::var_os("THREADFS_CONFORMANCE_REPORT") else { return };
-        let line =
-            json!({ "suite": self.suite, "what": self.what, "mount": mount, "disk": disk, "seconds": seconds });
+        let line = json!({ "suite": self.suite, "what": self.what, "mount": mount, "disk": disk, "seconds": seconds });
         let mut file = OpenOptions::new().create(true).append(true).open(path).unwrap();
         file.write_all(format!("{line}\n").as_bytes()).unwrap();
     }

@@ -25,10 +25,14 @@ fn every_acknowledged_commit_is_there_and_every_document_parses() {
                 total += lines.len();
                 for (path, n) in newest {
                     let text = mount.read(&path);
-                    let value: serde_json::Value = serde_json::from_str(&text).unwrap_or_else(|e| panic!("{path}: {e}"));
+                    let value: serde_json::Value =
+                        serde_json::from_str(&text).unwrap_or_else(|e| panic!("{path}: {e}"));
                     let found = value["n"].as_u64().unwrap();
                     // One more may have been committed without its writer having heard of it.
-                    assert!(value["round"] == round && found >= n, "writer {writer}, {path}: {value}, acknowledged {n}");
+                    assert!(
+                        value["round"] == round && found >= n,
+                        "writer {writer}, {path}: {value}, acknowledged {n}"
+                    );
                     assert_eq!(value["first"], value["last"], "{path}");
                 }
             }

@@ -8,7 +8,10 @@ fn every_acknowledged_write_is_there() {
     rounds(
         3,
         |mount, round| {
-            ["fsync", "plain", "append"].iter().map(|mode| Load::start(mount, script, &[mode, &round.to_string()])).collect()
+            ["fsync", "plain", "append"]
+                .iter()
+                .map(|mode| Load::start(mount, script, &[mode, &round.to_string()]))
+                .collect()
         },
         |mount, round, acknowledged| {
             for (mode, lines) in ["fsync", "plain", "append"].iter().zip(&acknowledged) {

@@ -51,7 +51,11 @@ impl Load {
 }
 
 /// Runs rounds of load, kill, remount and a look; at the end the store is checked.
-pub fn rounds(seed: u64, mut start: impl FnMut(&Mount, u64) -> Vec<Load>, mut check: impl FnMut(&Mount, u64, Vec<Vec<Value>>)) {
+pub fn rounds(
+    seed: u64,
+    mut start: impl FnMut(&Mount, u64) -> Vec<Load>,
+    mut check: impl FnMut(&Mount, u64, Vec<Vec<Value>>),
+) {
     let mount = Mount::new();
     let mut random = seed;
     for round in 0..scaled(4, 20) {

@@ -41,12 +41,7 @@ pub struct Faulty {
 
 impl Faulty {
     pub fn new(inner: Arc<dyn Engine>) -> Arc<Faulty> {
-        Arc::new(Faulty {
-            inner,
-            reads: Reads::default(),
-            writes: AtomicI64::new(-1),
-            refused: AtomicBool::new(false),
-        })
+        Arc::new(Faulty { inner, reads: Reads::default(), writes: AtomicI64::new(-1), refused: AtomicBool::new(false) })
     }
 
     /// Refuses all writes after the next `left`.

@@ -66,7 +66,10 @@ fn a_setgid_directory_gives_its_group() {
     root.run("os.chown('threads/t', 0, 4242); os.chmod('threads/t', 0o2777)");
     let user = mount.actor_as(1234);
     user.run("open('d/f', 'w').close(); os.mkdir('d/e'); f = open('threads/t/a.json', 'w'); f.write('[]'); f.close()");
-    assert_eq!(user.run("[os.stat(p).st_gid for p in ('d/f', 'd/e', 'threads/t/a.json')]"), serde_json::json!([4242, 4242, 4242]));
+    assert_eq!(
+        user.run("[os.stat(p).st_gid for p in ('d/f', 'd/e', 'threads/t/a.json')]"),
+        serde_json::json!([4242, 4242, 4242])
+    );
     assert_eq!(user.run("[os.stat(p).st_uid for p in ('d/f', 'd/e')]"), serde_json::json!([1234, 1234]));
     assert_eq!(user.number("os.stat('d/e').st_mode & 0o7000"), 0o2000);
     assert_eq!(user.number("os.stat('d/f').st_mode & 0o7000"), 0);

@@ -72,7 +72,9 @@ fn sigterm_while_it_is_in_use() {
     let mount = Mount::with_document("[1]");
     let actor = mount.actor();
     actor.run("fd = os.open('plain', os.O_RDWR | os.O_CREAT); os.write(fd, b'abc')");
-    actor.run("m = os.open('m', os.O_RDWR | os.O_CREAT); os.ftruncate(m, 4096); m = mmap.mmap(m, 4096); m[0:3] = b'abc'");
+    actor.run(
+        "m = os.open('m', os.O_RDWR | os.O_CREAT); os.ftruncate(m, 4096); m = mmap.mmap(m, 4096); m[0:3] = b'abc'",
+    );
     let pid = mount.pid();
     mount.signal_daemon(libc::SIGTERM);
     assert!(exited(pid, COMMAND));

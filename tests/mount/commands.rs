@@ -12,7 +12,10 @@ fn version_and_completions() {
     assert_eq!(command(&["--version"]).ok(), format!("threadfs {}\n", env!("CARGO_PKG_VERSION")));
     for shell in ["bash", "zsh", "fish"] {
         let script = command(&["completions", shell]).ok();
-        assert!(["mount", "umount", "status", "locks", "rejected"].iter().all(|name| script.contains(name)), "{script}");
+        assert!(
+            ["mount", "umount", "status", "locks", "rejected"].iter().all(|name| script.contains(name)),
+            "{script}"
+        );
     }
     assert_eq!(command(&["mount"]).status.code(), Some(2));
     assert_eq!(command(&["nonsense"]).status.code(), Some(2));

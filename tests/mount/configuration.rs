@@ -66,7 +66,8 @@ fn without_caches_everything_is_the_same() {
     mount.make("threads/t");
     let actor = mount.actor();
     for n in 0..20 {
-        actor.run(&format!("pathlib.Path('threads/t/a.json').write_text('[{n}]'); pathlib.Path('f').write_text('{n}')"));
+        actor
+            .run(&format!("pathlib.Path('threads/t/a.json').write_text('[{n}]'); pathlib.Path('f').write_text('{n}')"));
         assert_eq!((mount.read("threads/t/a.json"), mount.read("f")), (format!("[{n}]"), n.to_string()));
     }
     actor.run("f = open('threads/t/a.json', 'w'); f.write('[')");

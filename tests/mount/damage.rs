@@ -60,7 +60,10 @@ fn a_store_of_a_newer_format() {
         assert!(Superblock::decode(bytes).is_err());
     });
     let told = mount.try_mount().refused();
-    assert!(told.contains("format 99") && told.contains("knows up to 1") && told.contains("nothing was changed"), "{told}");
+    assert!(
+        told.contains("format 99") && told.contains("knows up to 1") && told.contains("nothing was changed"),
+        "{told}"
+    );
     assert!(told.contains(mount.store.to_str().unwrap()), "{told}");
     // With the old superblock all is as it was.
     change_superblock(&mount, |bytes| *bytes = original);
@@ -83,7 +86,10 @@ fn a_directory_that_is_no_store() {
     fs::write(mount.store.join("precious.txt"), "x").unwrap();
     let before = files(&mount.store);
     let told = mount.try_mount().refused();
-    assert!(told.contains("is not a threadfs store and not empty") && told.contains(mount.store.to_str().unwrap()), "{told}");
+    assert!(
+        told.contains("is not a threadfs store and not empty") && told.contains(mount.store.to_str().unwrap()),
+        "{told}"
+    );
     assert_eq!(files(&mount.store), before);
 }
 
@@ -123,7 +129,8 @@ fn a_store_with_a_missing_file() {
 #[test]
 fn a_store_whose_tables_are_overwritten() {
     let mount = store();
-    let tables: Vec<String> = files(&mount.store).into_keys().filter(|name| name.ends_with(".sst") || name.ends_with(".log")).collect();
+    let tables: Vec<String> =
+        files(&mount.store).into_keys().filter(|name| name.ends_with(".sst") || name.ends_with(".log")).collect();
     assert!(!tables.is_empty());
     for name in &tables {
         let path = mount.store.join(name);
@@ -151,7 +158,14 @@ fn no_permission_for_the_store() {
     fs::copy(env!("CARGO_BIN_EXE_threadfs"), &program).unwrap();
     std::os::unix::fs::chown(&mount.path, Some(1234), Some(1234)).unwrap();
     let mut command = std::process::Command::new(&program);
-    command.env_clear().env("PATH", "/usr/bin:/bin").uid(1234).gid(1234).arg("mount").arg(&mount.store).arg(&mount.path);
+    command
+        .env_clear()
+        .env("PATH", "/usr/bin:/bin")
+        .uid(1234)
+        .gid(1234)
+        .arg("mount")
+        .arg(&mount.store)
+        .arg(&mount.path);
     let told = crate::support::run(&mut command, std::time::Duration::from_secs(60)).refused();
     assert!(told.contains("ermission"), "{told}");
 }

@@ -47,7 +47,9 @@ fn entries_tell_kind_and_inode() {
     assert_eq!(wrong, serde_json::json!([]));
     actor.run("os.chdir('..')");
     assert!(actor.is("[e.inode() for e in os.scandir('.')] == [os.stat('t').st_ino]"));
-    assert!(actor.is("os.stat('t/..').st_ino == os.stat('.').st_ino and os.stat('t/d/..').st_ino == os.stat('t').st_ino"));
+    assert!(
+        actor.is("os.stat('t/..').st_ino == os.stat('.').st_ino and os.stat('t/d/..').st_ino == os.stat('t').st_ino")
+    );
 }
 
 #[test]

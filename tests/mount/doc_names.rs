@@ -18,7 +18,9 @@ fn both_layouts() {
     let mount = Mount::new();
     mount.make("threads/t");
     mount.make("users/7/threads/t");
-    for path in ["'threads/t/sandbox.json'", "'threads/t/x.json'", "'users/7/threads/t/sandbox.json'", "'threads/t/.json'"] {
+    for path in
+        ["'threads/t/sandbox.json'", "'threads/t/x.json'", "'users/7/threads/t/sandbox.json'", "'threads/t/.json'"]
+    {
         assert!(is_document(&mount, path), "{path}");
     }
 }

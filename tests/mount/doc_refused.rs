@@ -94,7 +94,8 @@ fn a_device_or_pipe_with_the_name_of_a_document_is_none() {
     let mount = mount();
     let writer = mount.actor();
     assert_eq!(writer.fails("os.mknod('threads/t/x.json', stat.S_IFREG | 0o644)"), "EPERM");
-    writer.run("os.mkfifo('threads/t/fifo.json'); os.mkdir('threads/t/dir.json'); os.symlink('x', 'threads/t/ln.json')");
+    writer
+        .run("os.mkfifo('threads/t/fifo.json'); os.mkdir('threads/t/dir.json'); os.symlink('x', 'threads/t/ln.json')");
     assert_eq!(mount.list("threads/t"), ["dir.json", "fifo.json", "ln.json", "sandbox.json"]);
 }
 

@@ -126,7 +126,9 @@ fn the_limit_on_their_bytes() {
     assert_eq!(writer.fails("f.close()"), "EBADMSG");
     // One that alone is over the limit is not kept, and the log has told of it.
     wait_for("the line in the log", || mount.log_text().contains("large.json"));
-    wait_for("the limit to hold", || mount.rejected().iter().map(|d| d["bytes"].as_u64().unwrap()).sum::<u64>() <= 10240);
+    wait_for("the limit to hold", || {
+        mount.rejected().iter().map(|d| d["bytes"].as_u64().unwrap()).sum::<u64>() <= 10240
+    });
 }
 
 #[test]

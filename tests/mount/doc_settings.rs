@@ -30,7 +30,8 @@ fn allow_nan_takes_what_python_writes() {
     let mount = Mount::with(&["documents.allow_nan"]);
     mount.make("threads/t");
     let writer = mount.actor();
-    writer.run(&format!("f = open('{DOC}', 'w'); json.dump([float('nan'), float('inf'), float('-inf')], f); f.close()"));
+    writer
+        .run(&format!("f = open('{DOC}', 'w'); json.dump([float('nan'), float('inf'), float('-inf')], f); f.close()"));
     assert_eq!(mount.read(DOC), "[NaN, Infinity, -Infinity]");
     writer.run(&format!("f = open('{DOC}', 'w'); f.write('[nan]')"));
     assert_eq!(writer.fails("f.close()"), "EBADMSG");
@@ -113,9 +114,7 @@ fn kept_versions_are_thinned_and_space_comes_back() {
     let mount = Mount::with(&["documents.versions=5"]);
     mount.make("threads/t");
     let writer = mount.actor();
-    writer.run(&format!(
-        "for n in range(50): pathlib.Path('{DOC}').write_text(json.dumps([n] * 1000))"
-    ));
+    writer.run(&format!("for n in range(50): pathlib.Path('{DOC}').write_text(json.dumps([n] * 1000))"));
     assert!(mount.read(DOC).starts_with("[49, 49"));
     // The live content alone counts.
     assert!(mount.counted("bytes") < 10_000, "{}", mount.status());

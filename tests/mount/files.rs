@@ -33,7 +33,9 @@ fn contents_of_odd_sizes_survive_a_remount() {
         let writer = mount.actor();
         writer.run("import random; r = random.Random(7); sizes = [0, 1, 511, 4095, 4096, 4097, 65535, 65537, 131071, 131073, 1048577]");
         writer.run("for n in sizes: pathlib.Path(f'f{n}').write_bytes(r.randbytes(n))");
-        writer.run("import hashlib; sums = [hashlib.sha1(pathlib.Path(f'f{n}').read_bytes()).hexdigest() for n in sizes]");
+        writer.run(
+            "import hashlib; sums = [hashlib.sha1(pathlib.Path(f'f{n}').read_bytes()).hexdigest() for n in sizes]",
+        );
         let sums = writer.run("sums");
         drop(writer);
         mount.remount();
@@ -105,7 +107,8 @@ fn direct_and_synchronous_io() {
     actor.run("pathlib.Path('f').write_text('e' * 8192); b2 = mmap.mmap(-1, 4096)");
     assert_eq!(actor.number("os.preadv(fd, [b2], 4096)"), 4096);
     assert_eq!(actor.text("b2[:3]"), "eee");
-    actor.run("fd = os.open('g', os.O_WRONLY | os.O_CREAT | os.O_SYNC); os.write(fd, b's'); os.fsync(fd); os.close(fd)");
+    actor
+        .run("fd = os.open('g', os.O_WRONLY | os.O_CREAT | os.O_SYNC); os.write(fd, b's'); os.fsync(fd); os.close(fd)");
     assert_eq!(mount.read("g"), "s");
 }
 

@@ -110,7 +110,8 @@ fn a_lock_file_is_an_ordinary_file_else() {
 fn remaining_bytes_of_a_truncated_lock_file_do_not_come_back() {
     let mount = mount();
     let actor = mount.actor();
-    actor.run(&format!("pathlib.Path('{LOCK}').write_text('123456'); f = open('{LOCK}', 'w'); f.write('7'); f.close()"));
+    actor
+        .run(&format!("pathlib.Path('{LOCK}').write_text('123456'); f = open('{LOCK}', 'w'); f.write('7'); f.close()"));
     assert_eq!(mount.read(LOCK), "7");
     actor.run(&format!("os.truncate('{LOCK}', 3)"));
     assert_eq!(mount.read(LOCK), "7\0\0");

@@ -96,7 +96,9 @@ fn metrics_are_prometheus_text_and_count() {
     assert_eq!(rise("threadfs_commits_rejected_total"), 1.0);
     assert!(rise("threadfs_operations_total{op=\"flush\"}") >= 11.0);
     assert!(rise("threadfs_operation_errors_total{op=\"flush\"}") >= 1.0);
-    for name in ["threadfs_open_drafts", "threadfs_locks", "threadfs_store_bytes", "threadfs_threads", "threadfs_inodes"] {
+    for name in
+        ["threadfs_open_drafts", "threadfs_locks", "threadfs_store_bytes", "threadfs_threads", "threadfs_inodes"]
+    {
         assert_eq!(types.get(name).map(String::as_str), Some("gauge"), "{name}");
     }
     let written: Vec<&String> = types.keys().filter(|name| name.contains("bytes") && name.contains("writ")).collect();
@@ -123,10 +125,14 @@ fn metrics_are_prometheus_text_and_count() {
 fn every_operation_of_the_protocol_is_counted() {
     let mount = Mount::new();
     let actor = mount.actor();
-    actor.run("os.mkdir('d'); os.symlink('x', 'ln'); os.readlink('ln'); os.mkfifo('p'); pathlib.Path('f').write_text('abc')");
+    actor.run(
+        "os.mkdir('d'); os.symlink('x', 'ln'); os.readlink('ln'); os.mkfifo('p'); pathlib.Path('f').write_text('abc')",
+    );
     actor.run("os.link('f', 'g'); os.rename('g', 'h'); os.chmod('f', 0o600); os.setxattr('f', 'user.a', b'1')");
     actor.run("os.getxattr('f', 'user.a'); os.listxattr('f'); os.removexattr('f', 'user.a'); os.statvfs('.'); os.listdir('.')");
-    actor.run("fd = os.open('f', os.O_RDWR); os.read(fd, 3); os.lseek(fd, 0, os.SEEK_HOLE); os.posix_fallocate(fd, 0, 10)");
+    actor.run(
+        "fd = os.open('f', os.O_RDWR); os.read(fd, 3); os.lseek(fd, 0, os.SEEK_HOLE); os.posix_fallocate(fd, 0, 10)",
+    );
     actor.run("g = os.open('g', os.O_RDWR | os.O_CREAT); os.copy_file_range(fd, g, 3, 0); os.fsync(g); os.close(g); os.close(fd)");
     actor.run("d = os.open('d', os.O_RDONLY); os.fsync(d); os.close(d); os.rmdir('d'); os.unlink('h'); [e.stat() for e in os.scandir('.')]");
     actor.run("os.makedirs('threads/t'); f = open('threads/t/a.json', 'w'); f.write('[]'); f.close()");

@@ -50,7 +50,10 @@ fn a_mount_over_a_live_mount_is_refused() {
     let mount = Mount::with_document("[1]");
     let told = run(threadfs(["mount", "memory:"]).arg(&mount.path), COMMAND).refused();
     assert!(told.contains("is already a threadfs mount"), "{told}");
-    assert!(told.contains(&format!("by pid {}", mount.pid())) && told.contains(mount.store.to_str().unwrap()), "{told}");
+    assert!(
+        told.contains(&format!("by pid {}", mount.pid())) && told.contains(mount.store.to_str().unwrap()),
+        "{told}"
+    );
     let told = run(threadfs(["mount", "memory:"]).arg(&mount.path).arg("--nonempty"), COMMAND).refused();
     assert!(told.contains("is already a threadfs mount"), "{told}");
     assert_eq!(mount.read(DOC), "[1]");
@@ -206,7 +209,14 @@ fn an_ordinary_user_mounts_where_fusermount3_is() {
     let program = root.join("threadfs");
     fs::copy(env!("CARGO_BIN_EXE_threadfs"), &program).unwrap();
     let mut command = std::process::Command::new(&program);
-    command.env_clear().env("PATH", "/usr/bin:/bin").uid(1234).gid(1234).arg("mount").arg(&mount.store).arg(&mount.path);
+    command
+        .env_clear()
+        .env("PATH", "/usr/bin:/bin")
+        .uid(1234)
+        .gid(1234)
+        .arg("mount")
+        .arg(&mount.store)
+        .arg(&mount.path);
     let done = run(&mut command, COMMAND);
     if !done.status.success() {
         assert!(done.stderr.contains("no permission"), "{done:#?}");

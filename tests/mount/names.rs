@@ -41,8 +41,14 @@ fn reserved_names_are_reached_and_not_listed() {
     mount.make("threads/t");
     let actor = mount.actor();
     assert!(actor.is("os.listdir('.') == ['threads'] and os.listdir('threads/t') == []"));
-    assert!(actor.is("os.path.isdir('.threadfs') and [d for d, _, _ in os.walk('.')] == ['.', './threads', './threads/t']"));
-    assert!(actor.is("sorted(os.listdir('.threadfs')) == ['config.toml', 'locks.json', 'metrics', 'rejected', 'status.json']"));
+    assert!(
+        actor.is("os.path.isdir('.threadfs') and [d for d, _, _ in os.walk('.')] == ['.', './threads', './threads/t']")
+    );
+    assert!(
+        actor.is(
+            "sorted(os.listdir('.threadfs')) == ['config.toml', 'locks.json', 'metrics', 'rejected', 'status.json']"
+        )
+    );
     assert!(actor.is("list(pathlib.Path('.').rglob('status.json')) == []"));
     for call in [
         "os.mkdir('.threadfs')",
@@ -63,7 +69,10 @@ fn reserved_names_are_reached_and_not_listed() {
         "os.setxattr('.threadfs/status.json', 'user.a', b'1')",
     ] {
         let error = actor.fails(call);
-        assert!(["EPERM", "EROFS", "EACCES", "EEXIST", "EBUSY", "ENOTEMPTY", "EXDEV"].contains(&error.as_str()), "{call}: {error}");
+        assert!(
+            ["EPERM", "EROFS", "EACCES", "EEXIST", "EBUSY", "ENOTEMPTY", "EXDEV"].contains(&error.as_str()),
+            "{call}: {error}"
+        );
     }
     // Elsewhere they are names like others.
     actor.run("os.makedirs('a/.threadfs'); os.mkdir('a/.snapshots'); os.makedirs('threads/t/a/.snapshots')");

@@ -31,7 +31,9 @@ fn replacing_exchanging_and_not_replacing() {
 fn exchange_of_a_directory_and_a_file_in_two_directories() {
     let mount = Mount::new();
     let actor = actor(&mount);
-    actor.run("os.makedirs('x/d/sub'); os.mkdir('y'); open('y/f', 'w').close(); renameat2('x/d', 'y/f', RENAME_EXCHANGE)");
+    actor.run(
+        "os.makedirs('x/d/sub'); os.mkdir('y'); open('y/f', 'w').close(); renameat2('x/d', 'y/f', RENAME_EXCHANGE)",
+    );
     assert!(actor.is("os.listdir('y/f') == ['sub'] and os.path.isfile('x/d')"));
     assert_eq!(actor.run("[os.stat(d).st_nlink for d in ('x', 'y', 'y/f')]"), serde_json::json!([2, 3, 3]));
     assert!(actor.is("os.stat('y/f/..').st_ino == os.stat('y').st_ino"));
@@ -82,7 +84,8 @@ fn between_threads_and_between_a_thread_and_the_rest() {
     }
     assert_eq!(actor.fails("renameat2('threads/a/f', 'plain/f', RENAME_EXCHANGE)"), "EXDEV");
     // mv copies instead.
-    actor.run("subprocess.run(['mv', 'threads/a/f', 'threads/b/g'], check=True); shutil.move('plain/d', 'threads/a/e')");
+    actor
+        .run("subprocess.run(['mv', 'threads/a/f', 'threads/b/g'], check=True); shutil.move('plain/d', 'threads/a/e')");
     assert!(actor.is("os.path.exists('threads/b/g') and os.path.isdir('threads/a/e')"));
 }
 
@@ -92,7 +95,9 @@ fn a_thread_may_be_renamed_to_another_thread() {
     mount.make("threads/a");
     mount.make("users/7/threads/t");
     let actor = actor(&mount);
-    actor.run("pathlib.Path('threads/a/sandbox.json').write_text('[1]'); ino = os.stat('threads/a/sandbox.json').st_ino");
+    actor.run(
+        "pathlib.Path('threads/a/sandbox.json').write_text('[1]'); ino = os.stat('threads/a/sandbox.json').st_ino",
+    );
     actor.run("os.rename('threads/a', 'threads/b')");
     assert_eq!(mount.read("threads/b/sandbox.json"), "[1]");
     assert!(actor.is("os.stat('threads/b/sandbox.json').st_ino == ino"));

@@ -52,7 +52,8 @@ fn a_load_as_deerflow_does_it() {
 fn a_save_is_at_most_six() {
     let mount = Mount::with_document(r#"{"sandbox_id": "abc"}"#);
     let actor = mount.actor();
-    let step = format!("os.makedirs('threads/t', exist_ok=True); pathlib.Path('{DOC}').write_text(json.dumps({{'a': 1}}))");
+    let step =
+        format!("os.makedirs('threads/t', exist_ok=True); pathlib.Path('{DOC}').write_text(json.dumps({{'a': 1}}))");
     let seen = alone(&mount, &actor, &step);
     assert!(seen.count("write") == 1 && seen.count("flush") == 1 && seen.total() <= 6, "{seen:?}");
     assert_eq!(seen.count("getxattr"), 0, "{seen:?}");

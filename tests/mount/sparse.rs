@@ -25,7 +25,9 @@ fn a_sparse_file_takes_little_space() {
 fn seek_data_and_seek_hole() {
     let mount = Mount::new();
     let actor = mount.actor();
-    actor.run("fd = os.open('f', os.O_RDWR | os.O_CREAT); os.pwrite(fd, b'x' * 4096, 1 << 20); os.ftruncate(fd, 4 << 20)");
+    actor.run(
+        "fd = os.open('f', os.O_RDWR | os.O_CREAT); os.pwrite(fd, b'x' * 4096, 1 << 20); os.ftruncate(fd, 4 << 20)",
+    );
     actor.run("data = os.lseek(fd, 0, os.SEEK_DATA); hole = os.lseek(fd, 1 << 20, os.SEEK_HOLE)");
     assert!(actor.is("0 < data <= 1 << 20 and (1 << 20) + 4096 <= hole <= 2 << 20"));
     assert_eq!(actor.number("os.lseek(fd, 0, os.SEEK_HOLE)"), 0);
@@ -39,7 +41,9 @@ fn a_punched_hole_reads_as_zeros_and_frees_space() {
     let mount = Mount::new();
     let actor = mount.actor();
     actor.run(FALLOCATE);
-    actor.run("fd = os.open('f', os.O_RDWR | os.O_CREAT); os.write(fd, b'x' * (4 << 20)); before = os.stat('f').st_blocks");
+    actor.run(
+        "fd = os.open('f', os.O_RDWR | os.O_CREAT); os.write(fd, b'x' * (4 << 20)); before = os.stat('f').st_blocks",
+    );
     actor.run("m = mmap.mmap(fd, 4 << 20); m[0:1]; fallocate(fd, PUNCH | KEEP, 1 << 20, 2 << 20)");
     assert!(actor.is("os.pread(fd, 4 << 20, 0) == b'x' * (1 << 20) + bytes(2 << 20) + b'x' * (1 << 20)"));
     assert!(actor.is("m[(1 << 20) - 1:(1 << 20) + 1] == b'x\\0'"));
@@ -96,7 +100,9 @@ fn the_end_of_a_shortened_file_does_not_come_back() {
     let mount = Mount::new();
     let actor = mount.actor();
     for size in [1, 4095, 4096, 70_000, 131_072, 200_000] {
-        actor.run(&format!("pathlib.Path('f').write_bytes(b'x' * 300_000); os.truncate('f', {size}); os.truncate('f', 300_000)"));
+        actor.run(&format!(
+            "pathlib.Path('f').write_bytes(b'x' * 300_000); os.truncate('f', {size}); os.truncate('f', 300_000)"
+        ));
         assert!(actor.is(&format!("open('f', 'rb').read() == b'x' * {size} + bytes(300_000 - {size})")), "{size}");
     }
 }

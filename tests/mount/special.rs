@@ -21,7 +21,11 @@ fn symlinks_are_kept_as_they_are() {
     assert_eq!(actor.fails("os.symlink('x' * 4096, 'long')"), "ENAMETOOLONG");
     // Its own owner and times.
     actor.run("os.lchown('ln', 5, 6); os.utime('ln', ns=(1, 2), follow_symlinks=False)");
-    assert!(actor.is("(lambda s: s.st_uid == 5 and s.st_mtime_ns == 2 and s.st_mode == stat.S_IFLNK | 0o777)(os.lstat('ln'))"));
+    assert!(
+        actor.is(
+            "(lambda s: s.st_uid == 5 and s.st_mtime_ns == 2 and s.st_mode == stat.S_IFLNK | 0o777)(os.lstat('ln'))"
+        )
+    );
     mount.remount_after(actor);
     assert_eq!(std::fs::read_link(mount.at("ln2")).unwrap().to_str(), Some("ln"));
 }

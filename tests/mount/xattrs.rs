@@ -9,7 +9,8 @@ fn values_are_kept_and_changed() {
     let actor = mount.actor();
     actor.run("open('f', 'w').close(); pathlib.Path('threads/t/a.json').write_text('[]')");
     for path in ["f", ".", "threads/t", "threads/t/a.json"] {
-        actor.run(&format!("p = '{path}'; os.setxattr(p, 'user.a', b'1'); os.setxattr(p, 'user.b', bytes(range(256)))"));
+        actor
+            .run(&format!("p = '{path}'; os.setxattr(p, 'user.a', b'1'); os.setxattr(p, 'user.b', bytes(range(256)))"));
         assert_eq!(actor.text("os.getxattr(p, 'user.a')"), "1", "{path}");
         assert!(actor.is("sorted(os.listxattr(p)) == ['user.a', 'user.b']"), "{path}");
         assert_eq!(actor.fails("os.setxattr(p, 'user.a', b'2', os.XATTR_CREATE)"), "EEXIST");

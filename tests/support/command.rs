@@ -49,13 +49,8 @@ pub fn threadfs<'a>(arguments: impl IntoIterator<Item = &'a str>) -> Command {
 /// Runs a command to its end; kills it and its children at the deadline.
 #[track_caller]
 pub fn run(command: &mut Command, deadline: Duration) -> Done {
-    let child = command
-        .stdin(Stdio::null())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .process_group(0)
-        .spawn()
-        .unwrap();
+    let child =
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).process_group(0).spawn().unwrap();
     finish(child, deadline)
 }
 

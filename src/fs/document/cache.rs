@@ -107,11 +107,11 @@ impl Documents {
         self.kept.lock().clear();
     }
 
-    /// A name is no longer being created.
-    pub(in crate::fs) fn forget_pending(&self, pending: &Pending, node: Node) {
+    /// A name is no longer being created through this open file; by a later creator it may be.
+    pub(in crate::fs) fn forget_pending(&self, pending: &Pending, open: &OpenInode) {
         let mut all = self.pending.lock();
         let key = (pending.dir, pending.name.clone());
-        if all.get(&key).is_some_and(|open| open.node == node) {
+        if all.get(&key).is_some_and(|known| std::ptr::eq(Arc::as_ptr(known), open)) {
             all.remove(&key);
         }
     }

@@ -19,8 +19,12 @@ impl Fs {
     /// ENOENT when its directory is gone. The draft stays with the open file then.
     pub(in crate::fs) fn commit_handle(&self, handle: &Handle, pid: u32, durable: bool) -> Result<()> {
         let mut progress = handle.progress.lock();
-        let Some(draft) = &progress.draft else { return Ok(()) };
-        let done = self.commit_draft(&handle.inode, draft, pid, durable);
+        let done = match &progress.draft {
+            Some(draft) => self.commit_draft(&handle.inode, draft, pid, durable),
+            // It would be an empty file: `touch new.json`.
+            None if handle.is_creating() => self.commit_draft(&handle.inode, &Draft::from(b""), pid, durable),
+            None => return Ok(()),
+        };
         match &done {
             Ok(()) => {
                 progress.draft = None;
@@ -87,7 +91,7 @@ impl Fs {
         self.metrics.commits.add(1);
         if let Some(pending) = pending {
             *open.pending.lock() = None;
-            self.documents.forget_pending(&pending, node);
+            self.documents.forget_pending(&pending, open);
             self.tell(|kernel| kernel.attributes(pending.dir));
         }
         Ok(())
@@ -97,6 +101,9 @@ impl Fs {
     /// valid (nobody asked yet), and else kept aside.
     pub(in crate::fs) fn release_document(&self, handle: &Handle, last: bool) {
         let refused_before = handle.writer.lock().is_some();
+        if handle.is_creating() {
+            handle.progress.lock().draft.get_or_insert_with(|| Draft::from(b""));
+        }
         let mut outcome = Ok(());
         if handle.progress.lock().draft.is_some() {
             outcome = match refused_before {
@@ -110,7 +117,7 @@ impl Fs {
         if last {
             let pending = handle.inode.pending.lock().take();
             if let Some(pending) = pending {
-                self.documents.forget_pending(&pending, handle.node());
+                self.documents.forget_pending(&pending, &handle.inode);
             }
         }
     }

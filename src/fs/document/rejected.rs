@@ -72,8 +72,7 @@ impl Fs {
         let (pid, command) = writer.map_or((0, String::new()), |writer| (writer.pid, writer.command));
         let owner = self.document_owner(handle);
         let size = draft.bytes.len() as u64;
-        let record =
-            Rejected { path, reason, time: Timestamp::now(), pid, command, owner, size, count: 1 };
+        let record = Rejected { path, reason, time: Timestamp::now(), pid, command, owner, size, count: 1 };
         self.metrics.commits_rejected.add(1);
         log::warn!(
             "document /{} not committed, its old content stays: {} (process {} {}, {} bytes); \
@@ -92,9 +91,9 @@ impl Fs {
     fn document_path(&self, handle: &Handle) -> Vec<u8> {
         let pending = handle.inode.pending.lock().clone();
         let found = match pending {
-            Some(pending) => self.path_of(pending.dir).map(|dir| {
-                dir.map(|dir| [&dir[..], &pending.name].join(&b'/')).or(Some(pending.name))
-            }),
+            Some(pending) => self
+                .path_of(pending.dir)
+                .map(|dir| dir.map(|dir| [&dir[..], &pending.name].join(&b'/')).or(Some(pending.name))),
             None => self.path_of(handle.node()),
         };
         found.ok().flatten().unwrap_or_else(|| format!("inode {}", handle.node().ino()).into_bytes())

@@ -115,8 +115,13 @@ mod tests {
     #[test]
     fn documents() {
         for text in [
-            &b"{}"[..], b"[]", b" \n{\"a\": 1}\t\r\n", b"[1, 2.5e-3, true, null, \"\\u00e9\\\"]\"]",
-            "{\"ü\": \"\u{1f600}\"}".as_bytes(), b"{\"a\":1,\"a\":2}", b"[\"NaN\"]",
+            &b"{}"[..],
+            b"[]",
+            b" \n{\"a\": 1}\t\r\n",
+            b"[1, 2.5e-3, true, null, \"\\u00e9\\\"]\"]",
+            "{\"ü\": \"\u{1f600}\"}".as_bytes(),
+            b"{\"a\":1,\"a\":2}",
+            b"[\"NaN\"]",
         ] {
             assert_eq!(check(text), Ok(()), "{}", String::from_utf8_lossy(text));
         }
@@ -133,7 +138,9 @@ mod tests {
         for bare in [&b"1"[..], b"\"text\"", b"null", b"true", b"NaN"] {
             assert_eq!(check(bare), Err(Invalid::NotContainer));
         }
-        for broken in [&b"{"[..], b"{}{}", b"[1,]", b"{\"a\"}", b"{\"a\":1}\0", b"[NaN]", b"[01]", b"[\"\n\"]", b"{'a':1}"] {
+        for broken in
+            [&b"{"[..], b"{}{}", b"[1,]", b"{\"a\"}", b"{\"a\":1}\0", b"[NaN]", b"[01]", b"[\"\n\"]", b"{'a':1}"]
+        {
             assert!(matches!(check(broken), Err(Invalid::Syntax(_))), "{}", String::from_utf8_lossy(broken));
         }
         assert_eq!(check(&vec![b'['; 100_000]), Err(Invalid::TooDeep));

@@ -91,20 +91,20 @@ impl Fs {
         let newest = key::version(node.realm, node.local, inode.version);
         let mut dropped = Vec::new();
         let mut failure = None;
-        self.store.engine().scan(Keyspace::Meta, &oldest, &newest, &mut |found, value| {
-            match VersionRecord::decode(value) {
-                Ok(record) if unwanted(kept, &record) => {
-                    kept.count = kept.count.saturating_sub(1);
-                    kept.bytes = kept.bytes.saturating_sub(record.size);
-                    kept.oldest = key::parse_version(found).map_or(kept.oldest, |version| version + 1);
-                    dropped.push((found.to_vec(), record));
-                    ControlFlow::Continue(())
-                }
-                Ok(_) => ControlFlow::Break(()),
-                Err(error) => {
-                    failure = Some(error);
-                    ControlFlow::Break(())
-                }
+        self.store.engine().scan(Keyspace::Meta, &oldest, &newest, &mut |found, value| match VersionRecord::decode(
+            value,
+        ) {
+            Ok(record) if unwanted(kept, &record) => {
+                kept.count = kept.count.saturating_sub(1);
+                kept.bytes = kept.bytes.saturating_sub(record.size);
+                kept.oldest = key::parse_version(found).map_or(kept.oldest, |version| version + 1);
+                dropped.push((found.to_vec(), record));
+                ControlFlow::Continue(())
+            }
+            Ok(_) => ControlFlow::Break(()),
+            Err(error) => {
+                failure = Some(error);
+                ControlFlow::Break(())
             }
         })?;
         if let Some(error) = failure {

@@ -82,7 +82,8 @@ impl Fs {
     fn lock_info(&self, lock: &ProcLock, since: Timestamp) -> LockInfo {
         let path = self.path_of(Node::from_ino(lock.ino)).ok().flatten();
         LockInfo {
-            path: path.map_or_else(|| format!("inode {}", lock.ino), |path| String::from_utf8_lossy(&path).into_owned()),
+            path: path
+                .map_or_else(|| format!("inode {}", lock.ino), |path| String::from_utf8_lossy(&path).into_owned()),
             kind: lock.kind,
             mode: lock.mode,
             state: if lock.waiting { "waiting" } else { "held" },

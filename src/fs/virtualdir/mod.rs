@@ -12,10 +12,10 @@ use parking_lot::RwLock;
 pub(in crate::fs) use time::rfc3339;
 
 use super::node::Node;
-use crate::store::{Local, RealmId};
+use crate::store::{Local, NO_REALMS, RealmId};
 
-/// The realm of what is in no store. It is the last whose inode numbers stay below 2^53.
-const VIRTUAL: RealmId = RealmId(0x1f_ffff);
+/// The realm of what is in no store.
+const VIRTUAL: RealmId = RealmId(NO_REALMS.end - 1);
 
 const ROOT: Node = Node { realm: VIRTUAL, local: Local(1) };
 const REJECTED: Node = Node { realm: VIRTUAL, local: Local(2) };

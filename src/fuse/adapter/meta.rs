@@ -37,14 +37,7 @@ pub(super) fn set_attr(
     SetAttr { mode, uid, gid, size, atime: atime.map(convert::set_time), mtime: mtime.map(convert::set_time) }
 }
 
-pub(super) fn setattr(
-    fs: &Fs,
-    request: &Request,
-    node: Node,
-    set: SetAttr,
-    fh: Option<FileHandle>,
-    reply: ReplyAttr,
-) {
+pub(super) fn setattr(fs: &Fs, request: &Request, node: Node, set: SetAttr, fh: Option<FileHandle>, reply: ReplyAttr) {
     match run(fs, "setattr", || fs.setattr(convert::caller(request), node, set, fh.map(|fh| fh.0))) {
         Ok((attr, ttl)) => reply.attr(&ttl, &convert::attr(&attr)),
         Err(errno) => reply.fail(errno),

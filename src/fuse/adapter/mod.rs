@@ -188,16 +188,7 @@ impl Filesystem for Adapter {
         file::open(&self.fs, request, node(ino), flags.0, reply);
     }
 
-    fn create(
-        &self,
-        request: &Request,
-        dir: INodeNo,
-        name: &OsStr,
-        mode: u32,
-        _: u32,
-        flags: i32,
-        reply: ReplyCreate,
-    ) {
+    fn create(&self, request: &Request, dir: INodeNo, name: &OsStr, mode: u32, _: u32, flags: i32, reply: ReplyCreate) {
         file::create(&self.fs, request, (node(dir), bytes(name)), mode, flags, reply);
     }
 
@@ -289,16 +280,7 @@ impl Filesystem for Adapter {
         meta::statfs(&self.fs, reply);
     }
 
-    fn setxattr(
-        &self,
-        _: &Request,
-        ino: INodeNo,
-        name: &OsStr,
-        value: &[u8],
-        flags: i32,
-        _: u32,
-        reply: ReplyEmpty,
-    ) {
+    fn setxattr(&self, _: &Request, ino: INodeNo, name: &OsStr, value: &[u8], flags: i32, _: u32, reply: ReplyEmpty) {
         xattr::set(&self.fs, node(ino), bytes(name), value, flags, reply);
     }
 

@@ -87,7 +87,8 @@ impl World {
     }
 
     fn set_status(&mut self, id: Id, set: &Set, document: bool) {
-        let only_size = set.mode.is_none() && set.uid.is_none() && set.gid.is_none() && set.mtime.is_none() && set.atime.is_none();
+        let only_size =
+            set.mode.is_none() && set.uid.is_none() && set.gid.is_none() && set.mtime.is_none() && set.atime.is_none();
         if only_size && (set.size.is_none() || document) && self.tree.get(id).pending.is_none() {
             return;
         }

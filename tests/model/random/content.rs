@@ -146,7 +146,8 @@ impl World {
         self.say(|w| format!("fallocate {} mode {mode} at {offset}: {length}", w.show_handle(at)));
         const KEEP: i32 = libc::FALLOC_FL_KEEP_SIZE;
         let handle = self.handles[at].clone();
-        let known = [0, KEEP, libc::FALLOC_FL_PUNCH_HOLE | KEEP, libc::FALLOC_FL_ZERO_RANGE, libc::FALLOC_FL_ZERO_RANGE | KEEP];
+        let known =
+            [0, KEEP, libc::FALLOC_FL_PUNCH_HOLE | KEEP, libc::FALLOC_FL_ZERO_RANGE, libc::FALLOC_FL_ZERO_RANGE | KEEP];
         let refused = self.is_document(at) || !known.contains(&mode);
         let wrong = if refused { vec![libc::EOPNOTSUPP] } else { vec![] };
         let real = self.fs().fallocate(handle.fh, offset, length, mode);
@@ -206,7 +207,9 @@ impl World {
     }
 
     pub fn copy(&mut self, from: (usize, u64), to: (usize, u64), length: u64) {
-        self.say(|w| format!("copy {} at {} to {} at {}: {length}", w.show_handle(from.0), from.1, w.show_handle(to.0), to.1));
+        self.say(|w| {
+            format!("copy {} at {} to {} at {}: {length}", w.show_handle(from.0), from.1, w.show_handle(to.0), to.1)
+        });
         let (source, target) = (self.handles[from.0].clone(), self.handles[to.0].clone());
         if !source.reads() || !target.writes() || target.appends() {
             return;

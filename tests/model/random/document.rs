@@ -68,7 +68,9 @@ impl World {
         self.say(|w| format!("flush {} sync {sync}", w.show_handle(at)));
         let handle = self.handles[at].clone();
         let beside = self.role(handle.id) == Role::Beside;
-        if let Some(open) = self.tree.get_mut(handle.id).open.as_mut().filter(|open| beside && !sync && open.writers > 1) {
+        if let Some(open) =
+            self.tree.get_mut(handle.id).open.as_mut().filter(|open| beside && !sync && open.writers > 1)
+        {
             open.finished = handle.alone.clone().or(open.finished.take());
         }
         let real = if sync { self.fs().fsync(handle.fh, 1) } else { self.fs().flush(handle.fh, 1) };

@@ -31,7 +31,8 @@ fn run(reopen: impl FnMut() -> Arc<dyn Engine> + 'static, steps: &[Step]) {
         world.end();
     }));
     if let Err(why) = done {
-        let why = why.downcast_ref::<String>().cloned().or_else(|| why.downcast_ref::<&str>().map(|why| why.to_string()));
+        let why =
+            why.downcast_ref::<String>().cloned().or_else(|| why.downcast_ref::<&str>().map(|why| why.to_string()));
         panic!("{}\n{}\n", why.unwrap_or_default(), world.story.join("\n"));
     }
 }

@@ -12,34 +12,129 @@ pub type Pick = u8;
 
 #[derive(Debug, Clone)]
 pub enum Op {
-    Lookup { dir: Pick, name: usize },
-    Forget { node: Pick },
-    Mknod { dir: Pick, name: usize, kind: Kind, mode: u32, user: bool },
-    Mkdir { dir: Pick, name: usize, mode: u32, user: bool },
-    Symlink { dir: Pick, name: usize, length: usize },
-    Link { node: Pick, dir: Pick, name: usize },
-    Unlink { dir: Pick, name: usize },
-    Rmdir { dir: Pick, name: usize },
-    Rename { from: (Pick, usize), to: (Pick, usize), mode: u8 },
-    Create { dir: Pick, name: usize, flags: i32, mode: u32, user: bool },
-    Open { node: Pick, flags: i32, user: bool },
-    Write { handle: Pick, offset: u64, data: Data, kill: bool },
+    Lookup {
+        dir: Pick,
+        name: usize,
+    },
+    Forget {
+        node: Pick,
+    },
+    Mknod {
+        dir: Pick,
+        name: usize,
+        kind: Kind,
+        mode: u32,
+        user: bool,
+    },
+    Mkdir {
+        dir: Pick,
+        name: usize,
+        mode: u32,
+        user: bool,
+    },
+    Symlink {
+        dir: Pick,
+        name: usize,
+        length: usize,
+    },
+    Link {
+        node: Pick,
+        dir: Pick,
+        name: usize,
+    },
+    Unlink {
+        dir: Pick,
+        name: usize,
+    },
+    Rmdir {
+        dir: Pick,
+        name: usize,
+    },
+    Rename {
+        from: (Pick, usize),
+        to: (Pick, usize),
+        mode: u8,
+    },
+    Create {
+        dir: Pick,
+        name: usize,
+        flags: i32,
+        mode: u32,
+        user: bool,
+    },
+    Open {
+        node: Pick,
+        flags: i32,
+        user: bool,
+    },
+    Write {
+        handle: Pick,
+        offset: u64,
+        data: Data,
+        kill: bool,
+    },
     /// Truncates through the open file, writes a text and closes a descriptor: how documents are saved.
-    Save { handle: Pick, text: usize },
-    Read { handle: Pick, offset: u64, size: u32 },
-    Flush { handle: Pick },
-    Fsync { handle: Pick },
-    Release { handle: Pick },
-    Fallocate { handle: Pick, mode: i32, offset: u64, length: u64 },
-    Seek { handle: Pick, offset: u64, hole: bool },
-    Copy { from: (Pick, u64), to: (Pick, u64), length: u64 },
-    SetAttr { node: Pick, set: Set, user: bool },
-    Truncate { handle: Pick, size: u64 },
-    SetXattr { node: Pick, name: usize, length: usize, flags: i32 },
-    RemoveXattr { node: Pick, name: usize },
-    Readlink { node: Pick },
+    Save {
+        handle: Pick,
+        text: usize,
+    },
+    Read {
+        handle: Pick,
+        offset: u64,
+        size: u32,
+    },
+    Flush {
+        handle: Pick,
+    },
+    Fsync {
+        handle: Pick,
+    },
+    Release {
+        handle: Pick,
+    },
+    Fallocate {
+        handle: Pick,
+        mode: i32,
+        offset: u64,
+        length: u64,
+    },
+    Seek {
+        handle: Pick,
+        offset: u64,
+        hole: bool,
+    },
+    Copy {
+        from: (Pick, u64),
+        to: (Pick, u64),
+        length: u64,
+    },
+    SetAttr {
+        node: Pick,
+        set: Set,
+        user: bool,
+    },
+    Truncate {
+        handle: Pick,
+        size: u64,
+    },
+    SetXattr {
+        node: Pick,
+        name: usize,
+        length: usize,
+        flags: i32,
+    },
+    RemoveXattr {
+        node: Pick,
+        name: usize,
+    },
+    Readlink {
+        node: Pick,
+    },
     /// Goes on with a listing, of this directory if none is under way.
-    List { dir: Pick, limit: usize },
+    List {
+        dir: Pick,
+        limit: usize,
+    },
     Tick,
     /// Renames /threads to /c, or back: what is in it changes its meaning.
     MoveThreads,
@@ -153,8 +248,14 @@ fn set() -> impl Strategy<Value = Set> {
     let id = || proptest::option::weighted(0.2, 0..3u32);
     let time = || proptest::option::weighted(0.3, -5..5i64);
     let size = proptest::option::weighted(0.4, size());
-    (mode, id(), id(), size, time(), time())
-        .prop_map(|(mode, uid, gid, size, atime, mtime)| Set { mode, uid, gid, size, atime, mtime })
+    (mode, id(), id(), size, time(), time()).prop_map(|(mode, uid, gid, size, atime, mtime)| Set {
+        mode,
+        uid,
+        gid,
+        size,
+        atime,
+        mtime,
+    })
 }
 
 fn fallocate_mode() -> impl Strategy<Value = i32> {

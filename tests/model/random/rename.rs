@@ -129,7 +129,8 @@ impl World {
         let moved: Vec<Id> = [Some(source), victim].into_iter().flatten().collect();
         let several = moved.iter().any(|id| {
             let inode = self.tree.get(*id);
-            let by_name = |tree: &Tree| tree.names(*id).iter().map(|(dir, name)| tree.role(*dir, name)).collect::<Vec<_>>();
+            let by_name =
+                |tree: &Tree| tree.names(*id).iter().map(|(dir, name)| tree.role(*dir, name)).collect::<Vec<_>>();
             inode.kind == Kind::File
                 && self.tree.names(*id).len() > 1
                 && by_name(after).iter().any(|role| *role != by_name(&self.tree)[0])

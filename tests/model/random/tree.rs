@@ -110,7 +110,8 @@ impl Tree {
 
     /// All names of an inode.
     pub fn names(&self, id: Id) -> Vec<(Id, Vec<u8>)> {
-        let each = self.inodes.iter().flat_map(|(dir, inode)| inode.entries.iter().map(move |(name, id)| (*dir, name, *id)));
+        let each =
+            self.inodes.iter().flat_map(|(dir, inode)| inode.entries.iter().map(move |(name, id)| (*dir, name, *id)));
         each.filter(|(.., target)| *target == id).map(|(dir, name, _)| (dir, name.clone())).collect()
     }
 

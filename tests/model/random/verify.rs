@@ -56,18 +56,20 @@ impl World {
             Kind::Symlink => inode.target.len() as u64,
             _ => inode.data.len() as u64,
         };
-        let wanted = (
-            inode.node.ino(), inode.kind, inode.perm, self.tree.nlink(id), inode.uid, inode.gid, inode.rdev, size,
-        );
-        let found = (
-            attr.ino, attr.kind, u32::from(attr.perm), attr.nlink as usize, attr.uid, attr.gid, attr.rdev, attr.size,
-        );
+        let wanted =
+            (inode.node.ino(), inode.kind, inode.perm, self.tree.nlink(id), inode.uid, inode.gid, inode.rdev, size);
+        let found =
+            (attr.ino, attr.kind, u32::from(attr.perm), attr.nlink as usize, attr.uid, attr.gid, attr.rdev, attr.size);
         assert_eq!(found, wanted, "{shown}: (ino, kind, perm, nlink, uid, gid, rdev, size)");
         let now = Timestamp::now();
         for (what, found, wanted) in [("mtime", attr.mtime, inode.mtime), ("ctime", attr.ctime, inode.ctime)] {
             // What changed in this step changed before now.
             let wanted = if wanted.from < self.began { wanted } else { Moment { to: now, ..wanted } };
-            assert!(wanted.holds(found), "{shown}: {what} is {found:?} and not {wanted:?}; the step began at {:?}", self.began);
+            assert!(
+                wanted.holds(found),
+                "{shown}: {what} is {found:?} and not {wanted:?}; the step began at {:?}",
+                self.began
+            );
         }
         if inode.kind == Kind::File {
             let has_data = inode.data.iter().any(|byte| *byte != 0);
@@ -78,7 +80,8 @@ impl World {
 
     fn verify_list(&self, id: Id, inode: &Inode, shown: &str) {
         let listed = self.fs().readdir(inode.node, 0, usize::MAX).unwrap();
-        let (dots, names): (Vec<_>, Vec<_>) = listed.into_iter().partition(|entry| entry.name.iter().all(|b| *b == b'.'));
+        let (dots, names): (Vec<_>, Vec<_>) =
+            listed.into_iter().partition(|entry| entry.name.iter().all(|b| *b == b'.'));
         let found: BTreeMap<_, _> = names.iter().map(|entry| (&entry.name, (entry.node, entry.kind))).collect();
         let of = |id: &Id| (self.node(*id), self.tree.get(*id).kind);
         let wanted: BTreeMap<_, _> = inode.entries.iter().map(|(name, id)| (name, of(id))).collect();
@@ -122,10 +125,12 @@ impl World {
         assert_eq!(usage.inodes, self.tree.named_count(), "usage: inodes");
         let reader = self.fs().store().reader();
         let named = self.tree.inodes.iter().filter(|(id, _)| self.tree.is_named(**id));
-        let bytes: u64 = named.map(|(_, inode)| reader.inode(inode.node.realm, inode.node.local).unwrap().unwrap().allocated).sum();
+        let bytes: u64 =
+            named.map(|(_, inode)| reader.inode(inode.node.realm, inode.node.local).unwrap().unwrap().allocated).sum();
         assert_eq!(usage.bytes, bytes, "usage: bytes");
         // What has no name is an orphan exactly while it is known.
-        let nameless = self.tree.inodes.iter().filter(|(id, inode)| inode.pending.is_none() && !self.tree.is_named(**id)).count();
+        let nameless =
+            self.tree.inodes.iter().filter(|(id, inode)| inode.pending.is_none() && !self.tree.is_named(**id)).count();
         assert_eq!(orphans(self.fs().store()), nameless, "orphans");
     }
 
@@ -179,4 +184,3 @@ fn orphans(store: &Store) -> usize {
         .unwrap();
     count
 }
-

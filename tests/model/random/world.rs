@@ -390,7 +390,8 @@ impl World {
     fn forget(&mut self, id: Id) {
         self.say(|w| format!("forget {}", w.show(id)));
         let inode = self.tree.get(id);
-        let waited_for = self.tree.inodes.values().any(|other| other.pending.as_ref().is_some_and(|(dir, _)| *dir == id));
+        let waited_for =
+            self.tree.inodes.values().any(|other| other.pending.as_ref().is_some_and(|(dir, _)| *dir == id));
         if id == ROOT || inode.open.is_some() || inode.lookups == 0 || waited_for {
             return;
         }
@@ -403,7 +404,8 @@ impl World {
         self.say(|_| "remount".into());
         self.handles.clear();
         self.listing = None;
-        let nameless: Vec<Id> = self.tree.inodes.iter().filter(|(_, inode)| inode.pending.is_some()).map(|(id, _)| *id).collect();
+        let nameless: Vec<Id> =
+            self.tree.inodes.iter().filter(|(_, inode)| inode.pending.is_some()).map(|(id, _)| *id).collect();
         for id in nameless {
             self.tree.inodes.remove(&id);
         }

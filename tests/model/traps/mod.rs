@@ -1,7 +1,7 @@
 //! One trap at a time.
 
-use threadfs::fs::{Node, RenameMode};
 use crate::support::*;
+use threadfs::fs::{Node, RenameMode};
 
 #[test]
 fn tmp() {
