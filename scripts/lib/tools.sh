@@ -29,7 +29,7 @@ ensure_suite() {
   if grep -qs "^\"$1 $2 " "$CACHE/tools/.crates.toml" && [ -x "$CACHE/tools/bin/$1" ]; then return; fi
   # pjdfstest tries access control lists.
   [ "$1" != pjdfstest ] || ensure_packages libacl1-dev
-  say "Compiling $1 $2. This happens once and takes under a minute"
+  say "Compiling $1 $2. This happens once and takes about a minute on 2 cores"
   # Elsewhere, so that the settings of this project do not count.
   (cd "$CACHE" && CARGO_TARGET_DIR=$build cargo install --quiet --locked --force --root "$CACHE/tools" "$1@$2" >&2)
   rm -rf "$build"
@@ -39,10 +39,7 @@ ensure_suite() {
 ensure_python_tests() {
   local python
   for python in python3 /usr/bin/python3.11; do
-    if "$python" -c 'import test.test_os' 2>/dev/null; then
-      command -v "$python"
-      return
-    fi
+    if "$python" -c 'import sys, test.test_os; print(sys.executable)' 2>/dev/null; then return; fi
   done
   ensure_packages libpython3.11-testsuite
   echo /usr/bin/python3.11

@@ -138,21 +138,35 @@ impl Fs {
         }
     }
 
-    /// The rules of a directory, from its path if nobody asked before.
+    /// The rules of a directory, from its path if nobody asked before. No recursion: a tree can be
+    /// deeper than a stack.
     fn rules_of(&self, dir: Node) -> Result<Arc<rules::DirRules>> {
-        if let Some(rules) = self.rules.known(dir) {
-            return Ok(rules);
-        }
         let generation = self.rules.generation();
-        let rules = if dir == Node::ROOT {
-            self.rules.root()
-        } else {
-            match self.name_of(&self.store.reader(), dir)? {
-                Some((parent, name)) => self.rules.child(&*self.rules_of(parent)?, &name),
-                None => Arc::new(rules::DirRules::default()),
+        let reader = self.store.reader();
+        let mut below = Vec::new();
+        let mut at = dir;
+        let mut rules = loop {
+            if let Some(rules) = self.rules.known(at) {
+                break rules;
             }
+            if below.len() > names::MAX_DEPTH {
+                return error::refuse(libc::ELOOP);
+            }
+            let (top, above) = match at {
+                Node::ROOT => (self.rules.root(), None),
+                _ => (Arc::default(), self.name_of(&reader, at)?),
+            };
+            let Some((parent, name)) = above else {
+                self.rules.remember(at, &top, generation);
+                break top;
+            };
+            below.push((at, name));
+            at = parent;
         };
-        self.rules.remember(dir, &rules, generation);
+        for (dir, name) in below.into_iter().rev() {
+            rules = self.rules.child(&rules, &name);
+            self.rules.remember(dir, &rules, generation);
+        }
         Ok(rules)
     }
 

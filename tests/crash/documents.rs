@@ -40,5 +40,5 @@ fn every_acknowledged_commit_is_there_and_every_document_parses() {
             assert_eq!(broken["broken"], serde_json::json!([]), "{broken}");
         },
     );
-    assert!(total as u64 > scaled(4, 20) * 10, "only {total} commits");
+    assert!(total as u64 > scaled(4, 20) * WRITERS, "only {total} commits");
 }

@@ -3,6 +3,8 @@
 use std::io::{BufRead, BufReader};
 use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
@@ -19,6 +21,7 @@ const SPREAD: u64 = 700;
 /// A running program.
 pub struct Load {
     child: Child,
+    count: Arc<AtomicUsize>,
     lines: JoinHandle<Vec<Value>>,
 }
 
@@ -35,12 +38,17 @@ impl Load {
             .spawn()
             .unwrap();
         let stdout = child.stdout.take().unwrap();
+        let count = Arc::new(AtomicUsize::new(0));
+        let seen = Arc::clone(&count);
         // A line that is cut off was not acknowledged.
         let lines = thread::spawn(move || {
             let lines = BufReader::new(stdout).lines().map_while(Result::ok);
-            lines.filter_map(|line| serde_json::from_str(&line).ok()).collect()
+            let noted = lines.inspect(|_| {
+                seen.fetch_add(1, Ordering::SeqCst);
+            });
+            noted.filter_map(|line| serde_json::from_str(&line).ok()).collect()
         });
-        Load { child, lines }
+        Load { child, count, lines }
     }
 
     /// What it has acknowledged, once it has ended: it does when its mount is dead.
@@ -60,6 +68,7 @@ pub fn rounds(
     let mut random = seed;
     for round in 0..scaled(4, 20) {
         let loads = start(&mount, round);
+        wait_for("the load to begin", || loads.iter().all(|load| load.count.load(Ordering::SeqCst) > 0));
         // A small generator of random numbers is enough to pick moments.
         random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         let time = SHORTEST + Duration::from_millis((random >> 33) % SPREAD);
@@ -80,5 +89,8 @@ pub fn rounds(
 fn check_store(mount: &Mount) {
     use threadfs::engine::{EngineOptions, StoreSpec, open};
     let engine = open(&StoreSpec::Directory(mount.store.clone()), &EngineOptions::default()).unwrap();
-    threadfs::store::Store::open(engine).unwrap();
+    let store = threadfs::store::Store::open(engine).unwrap();
+    let report = threadfs::store::check::check(&store).unwrap();
+    assert!(report.is_clean(), "{report:#?}");
+    println!("checked: {} inodes, {} names, {} chunks", report.inodes, report.dirents, report.chunks);
 }

@@ -11,7 +11,7 @@ use threadfs::store::Store;
 use crate::faulty::Faulty;
 
 /// Size of a chunk of a file's content.
-pub const CHUNK: u64 = 1 << 15;
+pub const CHUNK: u64 = 1 << threadfs::store::record::Inode::NEW_CHUNK_SHIFT;
 
 /// Largest document: small, so that the limit is met.
 pub const DOCUMENT_MAX: u64 = 300;
@@ -68,4 +68,57 @@ pub fn content(fs: &Fs, node: Node) -> Vec<u8> {
 pub fn assert_sound(fs: &Fs) {
     let report = threadfs::store::check::check(fs.store()).unwrap();
     assert!(report.problems.is_empty(), "the store is not sound: {:#?}", report.problems);
+}
+
+pub fn node(entry: &threadfs::fs::Entry) -> Node {
+    Node::from_ino(entry.attr.ino)
+}
+
+pub fn mkdir(fs: &Fs, dir: Node, name: &str) -> Node {
+    node(&fs.mkdir(ROOT_USER, dir, name.as_bytes(), 0o755).unwrap())
+}
+
+/// A thread of its own.
+pub fn thread(fs: &Fs, name: &str) -> Node {
+    let threads = fs.lookup(Node::ROOT, b"threads").map(|entry| node(&entry));
+    let threads = threads.unwrap_or_else(|_| mkdir(fs, Node::ROOT, "threads"));
+    mkdir(fs, threads, name)
+}
+
+/// Makes a file and opens it.
+pub fn create(fs: &Fs, dir: Node, name: &str) -> (Node, u64) {
+    let (entry, opened) = fs.create(ROOT_USER, dir, name.as_bytes(), 0o644, libc::O_RDWR).unwrap();
+    (node(&entry), opened.fh)
+}
+
+/// Makes a file with a content.
+pub fn file(fs: &Fs, dir: Node, name: &str, content: &[u8]) -> Node {
+    let (node, fh) = create(fs, dir, name);
+    if !content.is_empty() {
+        fs.write(fh, 0, content, 0, false).unwrap();
+    }
+    fs.flush(fh, 1).unwrap();
+    fs.release(fh);
+    node
+}
+
+pub fn open(fs: &Fs, node: Node) -> u64 {
+    fs.open(ROOT_USER, node, libc::O_RDWR).unwrap().fh
+}
+
+pub fn attr(fs: &Fs, node: Node) -> threadfs::fs::Attr {
+    fs.getattr(node).unwrap().0
+}
+
+/// The names in a directory.
+pub fn names(fs: &Fs, dir: Node) -> Vec<String> {
+    let mut names: Vec<String> = fs
+        .readdir(dir, 0, usize::MAX)
+        .unwrap()
+        .into_iter()
+        .map(|entry| String::from_utf8_lossy(&entry.name).into_owned())
+        .filter(|name| name != "." && name != "..")
+        .collect();
+    names.sort();
+    names
 }

@@ -1,6 +1,6 @@
 //! The other commands on a real mount.
 
-use crate::support::{DOC, Mount};
+use crate::support::{DOC, Mount, NOBODY};
 
 #[test]
 fn version_and_completions() {
@@ -58,11 +58,11 @@ fn a_command_for_another_user() {
     std::fs::copy(env!("CARGO_BIN_EXE_threadfs"), &program).unwrap();
     for name in ["status", "locks", "rejected"] {
         let mut command = std::process::Command::new(&program);
-        command.env_clear().arg(name).arg(&mount.path).uid(1234).gid(1234);
+        command.env_clear().arg(name).arg(&mount.path).uid(NOBODY).gid(NOBODY);
         crate::support::run(&mut command, std::time::Duration::from_secs(60)).ok();
     }
     let mut command = std::process::Command::new(&program);
-    command.env_clear().env("PATH", "/usr/bin:/bin").arg("umount").arg(&mount.path).uid(1234).gid(1234);
+    command.env_clear().env("PATH", "/usr/bin:/bin").arg("umount").arg(&mount.path).uid(NOBODY).gid(NOBODY);
     let told = crate::support::run(&mut command, std::time::Duration::from_secs(60)).refused();
     assert!(told.contains("no permission"), "{told}");
     assert_eq!(mount.read(DOC), "[1]");

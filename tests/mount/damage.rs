@@ -126,28 +126,48 @@ fn a_store_with_a_missing_file() {
     assert!(told.contains(mount.store.to_str().unwrap()) || told.contains("damaged"), "{told}");
 }
 
-#[test]
-fn a_store_whose_tables_are_overwritten() {
-    let mount = store();
-    let tables: Vec<String> =
-        files(&mount.store).into_keys().filter(|name| name.ends_with(".sst") || name.ends_with(".log")).collect();
-    assert!(!tables.is_empty());
-    for name in &tables {
+/// Overwrites what files of an ending hold, and says how many there were.
+fn overwrite(mount: &Mount, ending: &str) -> usize {
+    let names: Vec<String> = files(&mount.store).into_keys().filter(|name| name.ends_with(ending)).collect();
+    for name in &names {
         let path = mount.store.join(name);
         let length = fs::metadata(&path).unwrap().len() as usize;
         fs::write(&path, vec![0x5a; length]).unwrap();
     }
-    // Refused, or mounted and the damage shows where it is read: never silently other content.
+    names.len()
+}
+
+/// The mount is refused, or the damage shows where it is read: never silently other content.
+#[track_caller]
+fn is_noticed(mount: &Mount) {
     let done = mount.try_mount();
-    if done.status.success() {
-        match fs::read_to_string(mount.at(DOC)) {
-            Ok(text) => panic!("a damaged store gave {text:?}"),
-            Err(error) => assert!(matches!(error.raw_os_error(), Some(libc::EIO)), "{error}"),
-        }
-    } else {
+    if !done.status.success() {
         let told = done.refused();
         assert!(told.contains("damaged"), "{told}");
+        return;
     }
+    match fs::read_to_string(mount.at(DOC)) {
+        Ok(text) => panic!("a damaged store gave {text:?}"),
+        Err(error) => assert_eq!(error.raw_os_error(), Some(libc::EIO), "{error}"),
+    }
+}
+
+#[test]
+fn a_store_whose_tables_are_overwritten() {
+    let mount = store();
+    let engine = open(&StoreSpec::Directory(mount.store.clone()), &EngineOptions::default()).unwrap();
+    engine.reclaim().unwrap();
+    drop(engine);
+    assert!(overwrite(&mount, ".sst") > 0);
+    is_noticed(&mount);
+}
+
+#[test]
+fn a_store_whose_log_is_overwritten_after_an_unmount() {
+    let mount = store();
+    overwrite(&mount, ".log");
+    overwrite(&mount, ".sst");
+    is_noticed(&mount);
 }
 
 #[test]

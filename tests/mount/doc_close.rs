@@ -51,7 +51,8 @@ fn closing_a_duplicate_in_the_middle_leaves_the_draft() {
     let mount = mount();
     let writer = mount.actor();
     writer.run(HALF);
-    assert_eq!(writer.fails("os.close(os.dup(fd))"), "EBADMSG");
+    // The writer is not done, so this is no error.
+    writer.run("os.close(os.dup(fd))");
     assert_eq!(mount.read(DOC), OLD);
     writer.run("os.write(fd, b'2]'); os.close(fd)");
     assert_eq!(mount.read(DOC), "[1, 2]");

@@ -65,3 +65,48 @@ fn reading_sequentially_from_the_middle_pins_there() {
     writer.run(&format!("pathlib.Path('{DOC}').write_text('[\"bbbbbbbb\"]')"));
     assert_eq!(reader.text("os.read(fd, 100)"), "aa\"]");
 }
+
+#[test]
+fn copies_by_the_kernel_are_whole_and_new() {
+    let mount = Mount::with_document("[\"old\"]");
+    let (writer, reader) = (mount.actor(), mount.actor());
+    let copies = [
+        // sendfile, copy_file_range, and what cat does.
+        format!("shutil.copyfile('{DOC}', 'copy')"),
+        format!("subprocess.run(['cp', '{DOC}', 'copy'], check=True)"),
+        format!("subprocess.run('cat {DOC} > copy', shell=True, check=True)"),
+        format!("shutil.copyfile('{DOC}', 'threads/t/copy.json'); shutil.copyfile('threads/t/copy.json', 'copy')"),
+    ];
+    let mut old = String::from("[\"old\"]");
+    for (n, copy) in copies.iter().enumerate() {
+        let new = format!("[\"new\", {n}{}]", ", 0".repeat(n * 3000));
+        reader.run(copy);
+        assert_eq!(mount.read("copy"), old, "{copy}");
+        writer.run(&format!("f = open('{DOC}', 'w'); f.write('{new}'); f.flush()"));
+        // A draft leaks nothing into the page cache, and nothing stays there over the commit.
+        reader.run(copy);
+        assert_eq!(mount.read("copy"), old, "{copy}");
+        writer.run("f.close()");
+        reader.run(copy);
+        assert_eq!(mount.read("copy"), new, "{copy}");
+        old = new;
+    }
+}
+
+#[test]
+fn sendfile_from_a_file_that_stays_open() {
+    let mount = Mount::with_document("[\"old\"]");
+    let (writer, reader) = (mount.actor(), mount.actor());
+    reader.run(&format!("fd = os.open('{DOC}', os.O_RDONLY); out = os.open('copy', os.O_RDWR | os.O_CREAT)"));
+    reader.run(
+        "def send():\n\
+        \x20   os.ftruncate(out, 0); os.lseek(out, 0, 0); os.sendfile(out, fd, 0, 1000)\n\
+        \x20   return os.pread(out, 1000, 0)",
+    );
+    for n in 0..5 {
+        writer.run(&format!("f = open('{DOC}', 'w'); f.write('[\"v{n}\"]'); f.flush()"));
+        reader.run("send()");
+        writer.run("f.close()");
+        assert_eq!(reader.text("send()"), format!("[\"v{n}\"]"));
+    }
+}

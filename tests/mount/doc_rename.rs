@@ -200,10 +200,12 @@ fn a_draft_follows_its_document_to_an_ordinary_name() {
     writer.run(&format!("os.rename('{DOC}', 'threads/t/plain')"));
     writer.run("os.pwrite(fd, b'2', 4)");
     assert_eq!(writer.text("os.pread(fd, 100, 0)"), "[1, 2\"]");
-    writer.run("os.close(fd)");
-    // Both writes are there, and nobody asks whether it is valid.
-    assert_eq!(mount.read("threads/t/plain"), "[1, 2\"]");
-    assert!(mount.rejected().is_empty());
+    // It began as one of a document, and is judged as one.
+    assert_eq!(mount.read("threads/t/plain"), OLD);
+    assert_eq!(writer.fails("os.close(fd)"), "EBADMSG");
+    assert_eq!(mount.read("threads/t/plain"), OLD);
+    writer.run("fd = os.open('threads/t/plain', os.O_WRONLY); os.write(fd, b'[1'); os.close(fd)");
+    assert_eq!(mount.read("threads/t/plain"), "[1old\"]");
 }
 
 #[test]

@@ -211,7 +211,7 @@ fn locks_json_and_the_command_tell_who_holds_and_who_waits() {
         let lock = locks.as_array().unwrap().iter().find(|lock| lock["state"] == state).unwrap();
         assert_eq!((lock["path"].as_str(), lock["kind"].as_str()), (Some(LOCK), Some("flock")), "{locks}");
         assert_eq!((lock["mode"].as_str(), lock["pid"].as_u64()), (Some("write"), Some(pid.into())), "{locks}");
-        assert!(lock["command"].as_str().unwrap().starts_with("python3 "), "{locks}");
+        assert!(lock["command"].as_str().unwrap().contains("python3 -I"), "{locks}");
         assert_eq!(lock["host"], host.trim_end());
         assert!(lock["since"].as_str().unwrap().ends_with('Z'), "{locks}");
     }
@@ -282,4 +282,21 @@ fn a_lock_holder_that_unlinks_the_lock_file() {
     // Another file, as on a local disk.
     other.run(FLOCK.attempt);
     assert!(within(Duration::from_secs(5), || mount.control("locks.json").as_array().unwrap().len() == 2));
+}
+
+#[test]
+fn a_holder_in_a_pid_namespace_of_its_own() {
+    let mount = mount();
+    let (container, other) = (Actor::start_in_pid_namespace(&mount.path), opened(&mount));
+    assert_eq!(container.number("os.getpid()"), 1);
+    container.run(&format!("f = open('{LOCK}', 'w')"));
+    container.run(FLOCK.take);
+    assert_eq!(other.fails(FLOCK.attempt), "EAGAIN");
+    let locks = mount.control("locks.json");
+    // As numbered where the daemon runs.
+    let pid = locks[0]["pid"].as_u64().unwrap();
+    assert!(pid > 1 && pid != u64::from(container.pid()), "{locks}");
+    assert!(locks[0]["command"].as_str().unwrap().contains("python3"), "{locks}");
+    container.kill();
+    wait_for("the lock to be free", || other.try_run(FLOCK.attempt).is_ok());
 }

@@ -3,7 +3,7 @@
 use std::fs;
 use std::time::Duration;
 
-use crate::support::{DOC, Mount, exited, run, threadfs, wait_for};
+use crate::support::{DOC, Mount, NOBODY, exited, run, threadfs, wait_for};
 
 const COMMAND: Duration = Duration::from_secs(60);
 
@@ -203,8 +203,8 @@ fn an_ordinary_user_mounts_where_fusermount3_is() {
     }
     let mount = Mount::builder().prepare();
     let root = mount.path.parent().unwrap();
-    std::os::unix::fs::chown(root, Some(1234), Some(1234)).unwrap();
-    std::os::unix::fs::chown(&mount.path, Some(1234), Some(1234)).unwrap();
+    std::os::unix::fs::chown(root, Some(NOBODY), Some(NOBODY)).unwrap();
+    std::os::unix::fs::chown(&mount.path, Some(NOBODY), Some(NOBODY)).unwrap();
     // The program and the device must be within the user's reach.
     let program = root.join("threadfs");
     fs::copy(env!("CARGO_BIN_EXE_threadfs"), &program).unwrap();
@@ -212,8 +212,8 @@ fn an_ordinary_user_mounts_where_fusermount3_is() {
     command
         .env_clear()
         .env("PATH", "/usr/bin:/bin")
-        .uid(1234)
-        .gid(1234)
+        .uid(NOBODY)
+        .gid(NOBODY)
         .arg("mount")
         .arg(&mount.store)
         .arg(&mount.path);
@@ -224,13 +224,13 @@ fn an_ordinary_user_mounts_where_fusermount3_is() {
         return;
     }
     let pid: u32 = done.stdout.trim_end().rsplit_once(' ').unwrap().1.parse().unwrap();
-    let user = crate::support::Actor::start_as(std::path::Path::new("/"), 1234, 1234);
+    let user = crate::support::Actor::start_as(std::path::Path::new("/"), NOBODY, NOBODY);
     let at = mount.path.display();
     user.run(&format!("os.makedirs('{at}/threads/t'); p = pathlib.Path('{at}/{DOC}'); p.write_text('[1]')"));
     assert_eq!(user.text("p.read_text()"), "[1]");
-    assert_eq!(user.number("os.stat(p).st_uid"), 1234);
+    assert_eq!(user.number("os.stat(p).st_uid"), i64::from(NOBODY));
     let mut command = std::process::Command::new(&program);
-    command.env_clear().env("PATH", "/usr/bin:/bin").uid(1234).gid(1234).arg("umount").arg(&mount.path);
+    command.env_clear().env("PATH", "/usr/bin:/bin").uid(NOBODY).gid(NOBODY).arg("umount").arg(&mount.path);
     run(&mut command, COMMAND).ok();
     assert!(exited(pid, COMMAND));
 }

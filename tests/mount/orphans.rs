@@ -17,7 +17,10 @@ fn an_unlinked_file_lives_as_long_as_it_is_open() {
     // The same name is another file.
     actor.run("pathlib.Path('f').write_text('new')");
     assert_eq!(mount.read("f"), "new");
-    assert_eq!(actor.fails("os.link(f'/proc/self/fd/{fd}', 'g', follow_symlinks=True)"), "ENOENT");
+    actor.run("libc = ctypes.CDLL(None, use_errno=True)");
+    let linkat =
+        "libc.linkat(-100, f'/proc/self/fd/{fd}'.encode(), -100, b'g', 0x400), ctypes.get_errno() == errno.ENOENT";
+    assert_eq!(actor.run(linkat), serde_json::json!([-1, true]));
 }
 
 #[test]

@@ -2,11 +2,7 @@
 
 use crate::support::Mount;
 
-const FALLOCATE: &str = "libc = ctypes.CDLL(None, use_errno=True)
-def fallocate(fd, mode, offset, length):
-    if libc.fallocate(fd, mode, ctypes.c_int64(offset), ctypes.c_int64(length)) != 0:
-        raise OSError(ctypes.get_errno(), 'fallocate')
-KEEP, PUNCH, COLLAPSE, ZERO, INSERT = 1, 2, 8, 16, 32";
+const FALLOCATE: &str = include_str!("py/fallocate.py");
 
 #[test]
 fn a_sparse_file_takes_little_space() {

@@ -123,6 +123,35 @@ fn holes_hide_what_a_snapshot_shows_and_go_with_it() {
 }
 
 #[test]
+fn a_hole_that_is_written_over_goes_if_no_snapshot_shows_it() {
+    for emptied in [false, true] {
+        let (engine, store) = store();
+        let mut inode = file();
+        write(&store, &mut inode, 0, &[1; 48]);
+        let taken = take(&store);
+        if emptied {
+            change(&store, &mut inode, |txn, inode| txn.clear_content(HOME, INO, inode, 0..48).unwrap());
+        } else {
+            change(&store, &mut inode, |txn, inode| txn.resize_content(HOME, INO, inode, 16).unwrap());
+            change(&store, &mut inode, |txn, inode| txn.clear_content(HOME, INO, inode, 0..16).unwrap());
+        }
+        // Another epoch.
+        let dropped = take(&store);
+        drop_it(&store, dropped);
+        if emptied {
+            change(&store, &mut inode, |txn, inode| txn.resize_content(HOME, INO, inode, 0).unwrap());
+        }
+        write(&store, &mut inode, 16, &[2; 16]);
+        collect_all(&store);
+        let hole = chunks(&engine)
+            .into_iter()
+            .find(|(generation, index, epoch)| (*generation, *index, *epoch) == (inode.generation, 1, taken + 1));
+        assert_eq!(hole, None, "emptied: {emptied}");
+        assert_eq!(content(&store, Epoch::MAX, &inode), [[0; 16], [2; 16]].concat());
+    }
+}
+
+#[test]
 fn more_entries_than_a_step_are_walked_once_even_if_they_stay() {
     let (engine, store) = store();
     let live = |number: u32| key::xattr(HOME, Local(3), &number.wrapping_add(0x0101_0101).to_be_bytes());

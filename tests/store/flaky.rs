@@ -1,8 +1,9 @@
-//! An engine that refuses writes on demand, as one on a full disk does.
+//! An engine that refuses writes on demand, as one on a full disk does, and that lets something
+//! happen just before it answers.
 
 use std::path::Path;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::{Arc, Mutex};
 
 use threadfs::engine::{Batch, Engine, Error, Keyspace, Result, Space, View, Visit};
 
@@ -11,16 +12,22 @@ pub struct Flaky {
     inner: Arc<dyn Engine>,
     /// Writes that still work; negative: all do.
     left: AtomicI64,
+    before_get: Mutex<Option<Box<dyn FnOnce() + Send>>>,
 }
 
 impl Flaky {
     pub fn new(inner: Arc<dyn Engine>) -> Arc<Flaky> {
-        Arc::new(Flaky { inner, left: AtomicI64::new(-1) })
+        Arc::new(Flaky { inner, left: AtomicI64::new(-1), before_get: Mutex::default() })
     }
 
     /// Refuses all writes after the next `left`.
     pub fn refuse_after(&self, left: i64) {
         self.left.store(left, Ordering::SeqCst);
+    }
+
+    /// Does something before it answers the next [`View::get`].
+    pub fn before_get(&self, what: impl FnOnce() + Send + 'static) {
+        *self.before_get.lock().unwrap() = Some(Box::new(what));
     }
 
     /// Accepts all writes again.
@@ -31,6 +38,8 @@ impl Flaky {
 
 impl View for Flaky {
     fn get(&self, space: Keyspace, key: &[u8]) -> Result<Option<Vec<u8>>> {
+        let what = self.before_get.lock().unwrap().take();
+        what.into_iter().for_each(|what| what());
         self.inner.get(space, key)
     }
 

@@ -144,6 +144,16 @@ fn home_per_realm_epoch() {
     store.drop_snapshot(id, own).unwrap();
     collect_all(&store);
     assert_eq!(at(&store, &live, home).unwrap(), b"0");
+    // And in a realm that has no snapshot of its own.
+    let other = thread(&store);
+    let live = key::xattr(other, Local(2), b"x");
+    put(&store, &live, b"0");
+    let home = store.take_home_snapshot(b"h", &snapshot()).unwrap();
+    assert_eq!(epoch(&store, other), home + 1);
+    put(&store, &live, b"1");
+    delete(&store, &live);
+    collect_all(&store);
+    assert_eq!(at(&store, &live, home).unwrap(), b"0");
     let younger = thread(&store);
     let live = key::xattr(younger, Local(2), b"x");
     put(&store, &live, b"0");

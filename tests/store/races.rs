@@ -57,6 +57,29 @@ fn a_snapshot_is_read_right_while_its_records_become_history() {
 }
 
 #[test]
+fn a_value_that_becomes_history_between_two_looks_is_found() {
+    let (engine, store) = store();
+    let live = key::xattr(HOME, Local(2), b"x");
+    for deleted in [false, true] {
+        let mut txn = store.begin(&[HOME]).unwrap();
+        txn.put_record(live.clone(), b"old").unwrap();
+        txn.commit().unwrap();
+        let taken = store.take_snapshot(HOME, &snapshot()).unwrap();
+        // The reader looked into the history, and now at the live record.
+        let (other, key) = (store.clone(), live.clone());
+        engine.before_get(move || {
+            let mut txn = other.begin(&[HOME]).unwrap();
+            match deleted {
+                true => txn.delete_record(key).unwrap(),
+                false => txn.put_record(key, b"new").unwrap(),
+            }
+            txn.commit().unwrap();
+        });
+        assert_eq!(store.reader().at(taken).record(&live).unwrap().unwrap(), b"old");
+    }
+}
+
+#[test]
 fn the_numbers_of_a_store_can_be_asked_while_threads_come_and_go() {
     let (_, store) = store();
     let started = Instant::now();

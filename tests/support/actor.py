@@ -6,6 +6,8 @@ replies = os.fdopen(os.dup(1), "w", buffering=1)
 os.dup2(2, 1)
 signal.signal(signal.SIGINT, signal.default_int_handler)
 names = dict(globals())
+# Of two names of one number, the one that POSIX and the manual use.
+errno.errorcode.update({errno.EDEADLK: "EDEADLK", errno.EOPNOTSUPP: "EOPNOTSUPP", errno.EAGAIN: "EAGAIN"})
 
 
 def plain(value):

@@ -44,6 +44,13 @@ impl Actor {
         Actor::spawn(Command::new("python3").current_dir(directory).uid(uid).gid(gid))
     }
 
+    /// Starts a process in a pid namespace of its own, as in a container.
+    pub fn start_in_pid_namespace(directory: &Path) -> Actor {
+        let mut command = Command::new("unshare");
+        command.args(["--pid", "--fork", "--kill-child", "python3"]);
+        Actor::spawn(command.current_dir(directory))
+    }
+
     fn spawn(command: &mut Command) -> Actor {
         let mut child = command
             .args(["-I", "-u", "-c", include_str!("actor.py")])

@@ -21,6 +21,9 @@ pub use mount::{Builder, Mount};
 pub use python::run_python;
 pub use wait::{exited, wait_for, within};
 
+/// A user without privileges whom every system knows.
+pub const NOBODY: u32 = 65534;
+
 /// The path of the document that most tests use.
 pub const DOC: &str = "threads/t/sandbox.json";
 

@@ -128,13 +128,23 @@ impl Fs {
             }
         };
         batch.put(Keyspace::Meta, key::rejected(id), record.encode());
-        all.insert(id, record);
-        for id in over_limits(&all, &self.options) {
-            all.remove(&id);
-            batch.delete(Keyspace::Meta, key::rejected(id));
-            batch.delete(Keyspace::Data, key::rejected_content(id));
+        let before = all.insert(id, record);
+        let gone = over_limits(&all, &self.options);
+        for id in &gone {
+            batch.delete(Keyspace::Meta, key::rejected(*id));
+            batch.delete(Keyspace::Data, key::rejected_content(*id));
         }
-        Ok(self.store.engine().write(batch)?)
+        if let Err(error) = self.store.engine().write(batch) {
+            match before {
+                Some(before) => all.insert(id, before),
+                None => all.remove(&id),
+            };
+            return Err(error.into());
+        }
+        for id in gone {
+            all.remove(&id);
+        }
+        Ok(())
     }
 
     /// The content of a kept draft.
@@ -148,13 +158,15 @@ impl Fs {
     /// Deletes a kept draft.
     pub(in crate::fs) fn delete_rejected(&self, id: u64) -> Result<()> {
         let mut all = self.documents.rejected.lock();
-        if all.remove(&id).is_none() {
+        if !all.contains_key(&id) {
             return refuse(libc::ENOENT);
         }
         let mut batch = Batch::new();
         batch.delete(Keyspace::Meta, key::rejected(id));
         batch.delete(Keyspace::Data, key::rejected_content(id));
-        Ok(self.store.engine().write(batch)?)
+        self.store.engine().write(batch)?;
+        all.remove(&id);
+        Ok(())
     }
 
     /// Deletes the drafts that are too old.

@@ -113,16 +113,28 @@ impl Fs {
             return refuse(libc::EEXIST);
         }
         let mut entry = self.lookup(dir, name)?;
-        match entry.attr.kind {
-            Kind::File => {}
-            Kind::Directory => return refuse(libc::EISDIR),
-            Kind::Symlink => return refuse(libc::ELOOP),
-            _ => return refuse(libc::EEXIST),
-        }
         let node = Node::from_ino(entry.attr.ino);
-        let opened = self.open(caller, node, flags)?;
-        (entry.attr, entry.attr_ttl) = self.getattr(node)?;
-        Ok((entry, opened))
+        let opened = match entry.attr.kind {
+            Kind::File => self.open(caller, node, flags),
+            Kind::Directory => refuse(libc::EISDIR),
+            Kind::Symlink => refuse(libc::ELOOP),
+            _ => refuse(libc::EEXIST),
+        };
+        let opened = opened.and_then(|opened| match self.getattr(node) {
+            Ok(attr) => {
+                (entry.attr, entry.attr_ttl) = attr;
+                Ok(opened)
+            }
+            Err(error) => {
+                self.release(opened.fh);
+                Err(error)
+            }
+        });
+        if opened.is_err() {
+            // The kernel does not hear of this lookup, so it will not forget it.
+            self.forget(node, 1);
+        }
+        Ok((entry, opened?))
     }
 
     /// An open file.

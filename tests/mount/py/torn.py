@@ -1,5 +1,5 @@
 """MOUNT SIZE READS: two writers and three readers on one document of about SIZE bytes."""
-import json, os, signal, sys, time
+import json, os, signal, sys
 
 root, size, reads = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
 os.makedirs(root + "/threads/torn")

@@ -76,10 +76,10 @@ fn apply(tree: &mut Tree, engine: &std::sync::Arc<Flaky>, op: &Op) {
     let place = |number: &u8, dir: &u8| alive(number).map(|realm| (realm, ino(*dir))).filter(|(r, d)| is_dir(*r, *d));
     match op {
         Op::Create(realm, dir, named) => {
-            drop(place(realm, dir).map(|(realm, dir)| tree.create(realm, dir, &name(*named))))
+            place(realm, dir).map(|(realm, dir)| tree.create(realm, dir, &name(*named)));
         }
         Op::Mkdir(realm, dir, named) => {
-            drop(place(realm, dir).map(|(realm, dir)| tree.mkdir(realm, dir, &name(*named))))
+            place(realm, dir).map(|(realm, dir)| tree.mkdir(realm, dir, &name(*named)));
         }
         Op::Symlink(realm, dir, named) => {
             place(realm, dir).map(|(realm, dir)| tree.symlink(realm, dir, &name(*named)));

@@ -1,0 +1,198 @@
+//! Several clients at once: nothing hangs, nothing is lost.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc;
+use std::time::Duration;
+
+use threadfs::engine::{Keyspace, View};
+use threadfs::fs::{Fs, Node, RenameMode};
+use threadfs::store::key;
+use threadfs::store::record::{SnapshotKind, SnapshotRecord, Timestamp};
+
+use super::blind::{Blind, Kernel};
+use crate::support::*;
+
+/// Far longer than it takes: only a deadlock gets there.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// Runs something that may hang.
+fn patiently(run: impl FnOnce() + Send + 'static) {
+    let (done, wait) = mpsc::channel();
+    let running = std::thread::spawn(move || {
+        run();
+        done.send(()).unwrap();
+    });
+    match wait.recv_timeout(PATIENCE) {
+        Err(mpsc::RecvTimeoutError::Timeout) => panic!("it hangs"),
+        _ => running.join().unwrap(),
+    }
+}
+
+/// What the daemon does beside the requests.
+fn background(fs: &Fs, ended: &AtomicBool) {
+    let record = SnapshotRecord {
+        kind: SnapshotKind::Home,
+        name: Vec::new(),
+        time: Timestamp::now(),
+        reason: String::new(),
+    };
+    while !ended.load(Ordering::SeqCst) {
+        let number = fs.store().take_home_snapshot(b"s", &record).unwrap();
+        fs.tick();
+        fs.status();
+        fs.statfs().unwrap();
+        fs.sync().unwrap();
+        fs.store().drop_home_snapshot(number).unwrap();
+        assert!(fs.store().collect().is_ok());
+    }
+}
+
+#[test]
+fn clients_that_know_nothing_of_each_other() {
+    patiently(|| {
+        let (engine, fs) = fresh();
+        let kernel = Kernel::default();
+        let ended = AtomicBool::new(false);
+        for thread_name in ["a", "b"] {
+            thread(&fs, thread_name);
+        }
+        std::thread::scope(|scope| {
+            scope.spawn(|| background(&fs, &ended));
+            let clients: Vec<_> = (0..4)
+                .map(|seed| {
+                    let (fs, kernel) = (&fs, &kernel);
+                    scope.spawn(move || {
+                        let mut client = Blind::new(fs, kernel, seed + 1);
+                        client.walk(&[b"threads", b"a"]);
+                        client.walk(&[b"threads", b"b"]);
+                        for _ in 0..4000 {
+                            client.step();
+                        }
+                        client.finish();
+                        client.errors
+                    })
+                })
+                .collect();
+            let errors: Vec<i32> = clients.into_iter().flat_map(|client| client.join().unwrap()).collect();
+            ended.store(true, Ordering::SeqCst);
+            assert!(!errors.contains(&libc::EIO) && !errors.contains(&libc::EBADF), "{errors:?}");
+        });
+        while !fs.collect_for(Duration::from_secs(1)) {}
+        assert_sound(&fs);
+        // Threads and what plant() made is known still; nothing else is.
+        let orphans = key::all(key::tag::ORPHAN);
+        for name in ["a", "b"] {
+            let _ = name;
+        }
+        let found = engine.first(Keyspace::Meta, &orphans, &key::after(&orphans)).unwrap();
+        let planted = |key: &[u8]| key::realm_of(key).is_some_and(|realm| realm.0 <= 2) || key::number_of(key) == Some(2);
+        assert!(found.as_ref().is_none_or(|(key, _)| planted(key)), "an orphan that nobody knows: {found:?}");
+        assert_eq!(fs.status().drafts, 0);
+    });
+}
+
+/// A writer that has a file open while it becomes a document: no reader sees what is not whole.
+#[test]
+fn a_file_becomes_a_document_under_its_writer() {
+    patiently(|| {
+        let (_, fs) = fresh();
+        let t = thread(&fs, "t");
+        for round in 0..300 {
+            let (plain, fh) = create(&fs, t, "x.tmp");
+            fs.write(fh, 0, b"[1, 2, 3]", 0, false).unwrap();
+            let renamed = AtomicBool::new(false);
+            std::thread::scope(|scope| {
+                let writer = scope.spawn(|| {
+                    let mut written = 0;
+                    while !renamed.load(Ordering::SeqCst) || written < 3 {
+                        // Whole, but for the moments between.
+                        fs.write(fh, 0, b"<", 0, false).unwrap();
+                        fs.write(fh, 0, b"[", 0, false).unwrap();
+                        written += 1;
+                    }
+                });
+                let mut refused = 0;
+                while fs.rename((t, b"x.tmp"), (t, b"x.json"), RenameMode::Replace).is_err() {
+                    refused += 1;
+                    assert!(refused < 1_000_000);
+                }
+                for _ in 0..20 {
+                    assert_eq!(content(&fs, plain), b"[1, 2, 3]", "round {round}: written in place");
+                }
+                renamed.store(true, Ordering::SeqCst);
+                writer.join().unwrap();
+            });
+            fs.flush(fh, u32::MAX).unwrap();
+            fs.release(fh);
+            assert_eq!(content(&fs, plain), b"[1, 2, 3]");
+            fs.unlink(t, b"x.json").unwrap();
+            fs.forget(plain, 1);
+        }
+        assert_sound(&fs);
+    });
+}
+
+/// Opening a file for the first time while it becomes a document: the open file has a draft.
+#[test]
+fn a_file_becomes_a_document_while_it_is_opened() {
+    patiently(|| {
+        let (_, fs) = fresh();
+        let t = thread(&fs, "t");
+        for round in 0..2000 {
+            let plain = file(&fs, t, "x.tmp", b"[1, 2, 3]");
+            let fh = std::thread::scope(|scope| {
+                let opener = scope.spawn(|| open(&fs, plain));
+                fs.rename((t, b"x.tmp"), (t, b"x.json"), RenameMode::Replace).unwrap();
+                opener.join().unwrap()
+            });
+            fs.write(fh, 0, b"<", 0, false).unwrap();
+            assert_eq!(content(&fs, plain), b"[1, 2, 3]", "round {round}: written in place");
+            fs.release(fh);
+            fs.unlink(t, b"x.json").unwrap();
+            fs.forget(plain, 1);
+        }
+    });
+}
+
+/// Reading while the access times are written and the files go.
+#[test]
+fn access_times_of_files_that_go() {
+    patiently(|| {
+        let (engine, fs) = fresh();
+        let ended = AtomicBool::new(false);
+        let dirs: Vec<Node> = (0..3).map(|at| mkdir(&fs, Node::ROOT, &format!("d{at}"))).collect();
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                while !ended.load(Ordering::SeqCst) {
+                    fs.sync().unwrap();
+                }
+            });
+            let clients: Vec<_> = dirs
+                .iter()
+                .map(|dir| {
+                    let fs = &fs;
+                    scope.spawn(move || {
+                        for _ in 0..3000 {
+                            let plain = file(fs, *dir, "f", b"text");
+                            content(fs, plain);
+                            fs.unlink(*dir, b"f").unwrap();
+                            fs.forget(plain, 1);
+                        }
+                    })
+                })
+                .collect();
+            clients.into_iter().for_each(|client| client.join().unwrap());
+            ended.store(true, Ordering::SeqCst);
+        });
+        fs.sync().unwrap();
+        let mut left = Vec::new();
+        let prefix = key::all(key::tag::ATIME);
+        let mut add = |key: &[u8], _: &[u8]| {
+            left.push(key.to_vec());
+            std::ops::ControlFlow::Continue(())
+        };
+        engine.scan(Keyspace::Meta, &prefix, &key::after(&prefix), &mut add).unwrap();
+        assert!(left.len() <= 4, "{} access times of what is gone", left.len());
+        assert_sound(&fs);
+    });
+}

@@ -1,0 +1,120 @@
+//! The disk of the store is full.
+
+use std::ffi::CString;
+use std::fs;
+use std::io;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+
+use tempfile::TempDir;
+
+use crate::support::{Actor, Mount, wait_for};
+
+/// A small disk, unmounted when it is dropped.
+struct SmallDisk(TempDir);
+
+impl SmallDisk {
+    fn new() -> SmallDisk {
+        let folder = crate::places::folder();
+        let (target, kind, size) = (path(folder.path()), c"tmpfs", c"size=60m");
+        // SAFETY: all of them end with NUL.
+        let done = unsafe { libc::mount(kind.as_ptr(), target.as_ptr(), kind.as_ptr(), 0, size.as_ptr().cast()) };
+        assert_eq!(done, 0, "mounting a tmpfs: {}", io::Error::last_os_error());
+        SmallDisk(folder)
+    }
+}
+
+impl Drop for SmallDisk {
+    fn drop(&mut self) {
+        // SAFETY: the path ends with NUL.
+        unsafe { libc::umount2(path(self.0.path()).as_ptr(), libc::MNT_DETACH) };
+    }
+}
+
+fn path(path: &Path) -> CString {
+    CString::new(path.as_os_str().as_bytes()).unwrap()
+}
+
+/// Functions for the process that fills it.
+const STEPS: &str = "
+def fill():
+    count = 0
+    while True:
+        with open(f'fill{count}', 'wb') as file:
+            file.write(os.urandom(1 << 20))
+            file.flush()
+            os.fsync(file.fileno())
+        count += 1
+def save(state):
+    with open('sandbox.json', 'w') as file:
+        file.write(state)
+def names():
+    return sorted(os.listdir())
+";
+
+/// A mount whose store is on a small disk, a document, and a process in its thread.
+fn small() -> (SmallDisk, Mount, Actor) {
+    let disk = SmallDisk::new();
+    // What fails because the disk is full is logged.
+    let mut mount = Mount::builder().tolerating_errors().prepare();
+    mount.store = disk.0.path().join("store");
+    mount.mount_again();
+    let actor = Actor::start(&mount.make("threads/t"));
+    actor.run(STEPS);
+    actor.run("save('{\"state\": 1}')");
+    (disk, mount, actor)
+}
+
+#[track_caller]
+fn works_again(actor: &Actor) {
+    wait_for("room for writing", || actor.try_run("open('after', 'wb').write(b'y' * 200_000)").is_ok());
+    actor.run("save('{\"state\": 2}')");
+    assert_eq!(actor.text("open('sandbox.json').read()"), "{\"state\": 2}");
+}
+
+#[test]
+fn writers_get_enospc_and_everything_else_goes_on() {
+    let (_disk, mount, actor) = small();
+    assert_eq!(actor.fails("fill()"), "ENOSPC");
+    assert_eq!(actor.text("open('sandbox.json').read()"), "{\"state\": 1}");
+    assert!(actor.run("names()").as_array().unwrap().len() > 10);
+    assert!(actor.number("len(open('fill0', 'rb').read())") == 1 << 20);
+    assert!(mount.counted("inodes") > 10);
+    actor.run("[os.unlink(name) for name in names() if name.startswith('fill')]");
+    works_again(&actor);
+}
+
+#[test]
+fn a_store_that_was_full_when_its_daemon_was_killed_opens_again() {
+    let (_disk, mount, actor) = small();
+    assert_eq!(actor.fails("fill()"), "ENOSPC");
+    let whole = actor.run("[name for name in names() if os.path.getsize(name) == 1 << 20]");
+    drop(actor);
+    mount.kill_daemon();
+    mount.mount_again();
+    let actor = Actor::start(&mount.at("threads/t"));
+    actor.run(STEPS);
+    for name in whole.as_array().unwrap() {
+        assert_eq!(fs::read(mount.at("threads/t").join(name.as_str().unwrap())).unwrap().len(), 1 << 20, "{name}");
+    }
+    assert_eq!(actor.text("open('sandbox.json').read()"), "{\"state\": 1}");
+    actor.run("[os.unlink(name) for name in names() if name.startswith('fill')]");
+    works_again(&actor);
+}
+
+#[test]
+fn a_full_document_keeps_its_old_content() {
+    let (_disk, _mount, actor) = small();
+    assert_eq!(actor.fails("fill()"), "ENOSPC");
+    // Larger than what is left for deletions and the like.
+    actor.run("large = '[\"' + os.urandom(3 << 20).hex() + '\"]'");
+    let mut refused = false;
+    for _ in 0..20 {
+        refused |= actor.try_run("save(large)").is_err();
+    }
+    assert!(refused, "twenty large documents had room on a full disk");
+    let kept = actor.number("len(open('sandbox.json').read())");
+    assert!(kept == 12 || kept == (6 << 20) + 4, "{kept}");
+    actor.run("[os.unlink(name) for name in names() if name.startswith('fill')]");
+    works_again(&actor);
+}
