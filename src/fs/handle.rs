@@ -126,6 +126,15 @@ impl Handles {
 
     /// Opens what is in no store.
     pub(super) fn open_virtual(&self, node: Node, content: Vec<u8>) -> u64 {
+        self.open_apart(node, Some(Arc::new(content)))
+    }
+
+    /// Opens a file of the past.
+    pub(super) fn open_past(&self, node: Node) -> u64 {
+        self.open_apart(node, None)
+    }
+
+    fn open_apart(&self, node: Node, content: Option<Arc<Vec<u8>>>) -> u64 {
         let inode = OpenInode {
             node,
             role: RwLock::default(),
@@ -139,7 +148,7 @@ impl Handles {
             inode: Arc::new(inode),
             flags: libc::O_RDONLY,
             progress: Mutex::default(),
-            shown: Mutex::new(Some(Arc::new(content))),
+            shown: Mutex::new(content),
             is_virtual: true,
             writer: Mutex::default(),
             opener: AtomicU32::new(0),

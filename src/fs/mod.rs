@@ -19,6 +19,7 @@ mod notify;
 mod options;
 mod rules;
 mod setattr;
+mod snapshot;
 mod statfs;
 mod status;
 mod tick;
@@ -58,6 +59,9 @@ pub struct Fs {
     locks: lock::Locks,
     metrics: Metrics,
     virtual_files: VirtualFiles,
+    views: snapshot::Views,
+    /// Held while a snapshot takes its name.
+    snapshot_names: parking_lot::Mutex<()>,
     notifier: RwLock<Option<Arc<dyn Invalidate>>>,
     tick: tick::Ticks,
     /// Changes that a sync has not covered yet.
@@ -83,6 +87,8 @@ impl Fs {
             atimes: Default::default(),
             locks: Default::default(),
             metrics: Metrics::default(),
+            views: Default::default(),
+            snapshot_names: Default::default(),
             notifier: RwLock::new(None),
             tick: Default::default(),
             unsynced: AtomicU64::new(0),

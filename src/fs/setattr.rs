@@ -19,7 +19,7 @@ impl Fs {
     /// EINVAL, EFBIG, ENOSPC for a size.
     pub fn setattr(&self, caller: Caller, node: Node, set: SetAttr, fh: Option<u64>) -> Result<(Attr, Duration)> {
         if node.is_virtual() {
-            return refuse(libc::EPERM);
+            return refuse(if node.is_view() { libc::EROFS } else { libc::EPERM });
         }
         let now = Timestamp::now();
         let mut set = set;

@@ -32,6 +32,9 @@ impl Fs {
 
     /// The names of all attributes, each with a NUL behind it.
     pub fn listxattr(&self, node: Node) -> Result<Vec<u8>> {
+        if node.is_view() {
+            return self.listxattr_view(node);
+        }
         if node.is_virtual() {
             return Ok(Vec::new());
         }
@@ -51,7 +54,7 @@ impl Fs {
     /// EOPNOTSUPP for a document that is not committed yet, and for POSIX ACLs.
     pub fn setxattr(&self, node: Node, name: &[u8], value: &[u8], flags: i32) -> Result<()> {
         if node.is_virtual() {
-            return refuse(libc::EPERM);
+            return refuse(if node.is_view() { libc::EROFS } else { libc::EPERM });
         }
         if name.is_empty() || name.len() > NAME_MAX || name.contains(&0) {
             return refuse(libc::ERANGE);
@@ -92,7 +95,7 @@ impl Fs {
     /// ENODATA.
     pub fn removexattr(&self, node: Node, name: &[u8]) -> Result<()> {
         if node.is_virtual() {
-            return refuse(libc::EPERM);
+            return refuse(if node.is_view() { libc::EROFS } else { libc::EPERM });
         }
         let mut txn = self.store.begin(&[node.realm])?;
         let Some(mut inode) = txn.inode(node.realm, node.local)? else { return refuse(libc::ENODATA) };

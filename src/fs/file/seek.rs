@@ -2,7 +2,7 @@
 
 use crate::fs::Fs;
 use crate::fs::error::{Result, refuse};
-use crate::store::Content;
+use crate::store::{Content, Reader};
 
 /// What is looked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -20,6 +20,10 @@ impl Fs {
     /// ENXIO at or behind the end, and when no data follows.
     pub fn seek(&self, fh: u64, offset: u64, whence: Whence) -> Result<u64> {
         let handle = self.handle(fh)?;
+        if handle.node().is_view() {
+            let (reader, content, size) = self.past_content(handle.node())?;
+            return next(&reader, &content, size, offset, whence);
+        }
         if handle.is_virtual || self.is_drafted(&handle) {
             let size = match (handle.is_virtual, &handle.progress.lock().draft) {
                 (true, _) => handle.shown.lock().as_ref().map_or(0, |shown| shown.len()),
@@ -36,15 +40,18 @@ impl Fs {
         let node = handle.node();
         let view = self.store.view();
         let inode = self.load(&view, node)?;
-        if offset >= inode.size {
-            return refuse(libc::ENXIO);
-        }
-        let content = Content::of(node.realm, node.local, &inode);
-        match (view.data_at(&content, offset, inode.size)?, whence) {
-            (Some(run), Whence::Data) => Ok(run.start),
-            (None, Whence::Data) => refuse(libc::ENXIO),
-            (Some(run), Whence::Hole) if run.start <= offset => Ok(run.end),
-            (_, Whence::Hole) => Ok(offset),
-        }
+        next(&view, &Content::of(node.realm, node.local, &inode), inode.size, offset, whence)
+    }
+}
+
+fn next(reader: &Reader<'_>, content: &Content, size: u64, offset: u64, whence: Whence) -> Result<u64> {
+    if offset >= size {
+        return refuse(libc::ENXIO);
+    }
+    match (reader.data_at(content, offset, size)?, whence) {
+        (Some(run), Whence::Data) => Ok(run.start),
+        (None, Whence::Data) => refuse(libc::ENXIO),
+        (Some(run), Whence::Hole) if run.start <= offset => Ok(run.end),
+        (_, Whence::Hole) => Ok(offset),
     }
 }

@@ -37,7 +37,7 @@ impl Fs {
     /// ENOTDIR.
     pub fn readdir(&self, dir: Node, cookie: u64, limit: usize) -> Result<Vec<ListEntry>> {
         if dir.is_virtual() {
-            return self.readdir_virtual(dir, cookie);
+            return self.readdir_virtual(dir, cookie, limit);
         }
         let view = self.store.view();
         let inode = self.load(&view, dir)?;
@@ -79,7 +79,7 @@ impl Fs {
 
     /// What READDIRPLUS tells of a listed name; None when it is gone by now.
     pub fn list_entry_attr(&self, dir: Node, listed: &ListEntry) -> Result<Option<Entry>> {
-        if listed.node.is_virtual() {
+        if listed.node.is_virtual() || dir.is_virtual() {
             return self.lookup_virtual(dir, &listed.name).map(Some);
         }
         let generation = self.rules.generation();

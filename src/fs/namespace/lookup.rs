@@ -91,6 +91,9 @@ impl Fs {
     /// # Errors
     /// EINVAL for anything but a symlink.
     pub fn readlink(&self, node: Node) -> Result<Vec<u8>> {
+        if node.is_view() {
+            return self.readlink_view(node);
+        }
         if node.is_virtual() {
             return refuse(libc::EINVAL);
         }

@@ -38,6 +38,9 @@ impl Fs {
     /// # Errors
     /// ENOENT, ENOTDIR, ENOTEMPTY; EPERM for the filesystem's own directories.
     pub fn rmdir(&self, dir: Node, name: &[u8]) -> Result<()> {
+        if dir.is_view() {
+            return self.drop_by_name(dir, name);
+        }
         if dir.is_virtual() || names::is_reserved(dir, name) {
             return refuse(libc::EPERM);
         }

@@ -14,7 +14,7 @@ pub(in crate::fs) use time::rfc3339;
 use super::node::Node;
 use crate::store::{Local, NO_REALMS, RealmId};
 
-/// The realm of what is in no store.
+/// The realm of the control directory.
 const VIRTUAL: RealmId = RealmId(NO_REALMS.end - 1);
 
 const ROOT: Node = Node { realm: VIRTUAL, local: Local(1) };
@@ -25,8 +25,13 @@ const FIRST_FILE: u64 = 16;
 const FIRST_DRAFT: u64 = 1 << 16;
 
 impl Node {
-    /// Whether it is in no store.
+    /// Whether it has no record of its own: the control directory, and views of the past.
     pub fn is_virtual(self) -> bool {
+        NO_REALMS.contains(&self.realm.0)
+    }
+
+    /// Whether it is the control directory or in it.
+    pub fn is_control(self) -> bool {
         self.realm == VIRTUAL
     }
 }

@@ -42,6 +42,9 @@ impl Fs {
 
     /// Attributes of a rejected draft: `user.threadfs.path`, `.reason`, `.time`, `.pid`, `.command`.
     pub(in crate::fs) fn getxattr_virtual(&self, file: Node, name: &[u8]) -> Result<Vec<u8>> {
+        if file.is_view() {
+            return self.getxattr_view(file, name);
+        }
         let drafts = self.documents.rejected.lock();
         let draft = file.local.0.checked_sub(FIRST_DRAFT).and_then(|id| drafts.get(&id));
         match (draft, name.strip_prefix(b"user.threadfs.")) {

@@ -7,6 +7,7 @@ use crate::fs::attr::Attr;
 use crate::fs::error::{Result, refuse};
 use crate::fs::file::Opened;
 use crate::fs::namespace::{Entry, ListEntry};
+use crate::fs::snapshot::View;
 use crate::fs::{Fs, Node, names};
 use crate::store::Local;
 use crate::store::record::{Kind, Timestamp};
@@ -33,6 +34,12 @@ impl Fs {
     }
 
     pub(in crate::fs) fn lookup_virtual(&self, dir: Node, name: &[u8]) -> Result<Entry> {
+        if dir.is_view() {
+            return self.lookup_view(dir, name);
+        }
+        if !dir.is_virtual() && name == names::SNAPSHOTS {
+            return self.view_entry(self.views.root(View::Snapshots(dir.realm))?);
+        }
         let found = if !dir.is_virtual() {
             (name == names::CONTROL && dir == Node::ROOT).then_some(ROOT)
         } else {
@@ -60,6 +67,9 @@ impl Fs {
     }
 
     pub(in crate::fs) fn getattr_virtual(&self, file: Node) -> Result<(Attr, Duration)> {
+        if file.is_view() {
+            return self.getattr_view(file);
+        }
         let now = Timestamp::now();
         // SAFETY: these calls have no preconditions and cannot fail.
         let (uid, gid) = unsafe { (libc::geteuid(), libc::getegid()) };
@@ -97,6 +107,9 @@ impl Fs {
     }
 
     pub(in crate::fs) fn open_virtual(&self, file: Node, flags: i32) -> Result<Opened> {
+        if file.is_view() {
+            return self.open_view(file, flags);
+        }
         if flags & libc::O_ACCMODE != libc::O_RDONLY {
             return refuse(libc::EROFS);
         }
@@ -104,7 +117,10 @@ impl Fs {
         Ok(Opened { fh, direct_io: true, flush: false })
     }
 
-    pub(in crate::fs) fn readdir_virtual(&self, dir: Node, cookie: u64) -> Result<Vec<ListEntry>> {
+    pub(in crate::fs) fn readdir_virtual(&self, dir: Node, cookie: u64, limit: usize) -> Result<Vec<ListEntry>> {
+        if dir.is_view() {
+            return self.readdir_view(dir, cookie, limit);
+        }
         if dir != ROOT && dir != REJECTED {
             return refuse(libc::ENOTDIR);
         }
@@ -124,6 +140,9 @@ impl Fs {
     }
 
     pub(in crate::fs) fn unlink_virtual(&self, dir: Node, name: &[u8]) -> Result<()> {
+        if dir.is_view() {
+            return refuse(libc::EROFS);
+        }
         if dir != REJECTED {
             return refuse(libc::EPERM);
         }

@@ -1,0 +1,76 @@
+//! Taking, listing and dropping.
+
+use std::ops::ControlFlow;
+
+use super::names::{self, time_in};
+use super::views::View;
+use crate::engine::Keyspace;
+use crate::fs::error::{Error, Result, refuse};
+use crate::fs::namespace::Entry;
+use crate::fs::{Fs, Node};
+use crate::store::record::{SnapshotKind, SnapshotRecord, Timestamp};
+use crate::store::{Epoch, HOME, RealmId, key};
+
+impl Fs {
+    /// The snapshots of a realm, oldest first; of the home, those of everything.
+    pub(in crate::fs) fn snapshots_of(&self, realm: RealmId) -> Result<Vec<(Epoch, SnapshotRecord)>> {
+        let prefix = key::of_realm(key::tag::SNAPSHOT, realm);
+        let mut found = Vec::new();
+        let mut failure = None;
+        self.store.engine().scan(Keyspace::Meta, &prefix, &key::after(&prefix), &mut |found_key, value| {
+            match (key::number_of(found_key), SnapshotRecord::decode(value)) {
+                (Some(number), Ok(record)) => found.push((number, record)),
+                (_, Err(error)) => failure = Some(error),
+                (None, _) => {}
+            }
+            ControlFlow::Continue(())
+        })?;
+        failure.map_or(Ok(found), |error| Err(Error::from(error)))
+    }
+
+    pub(super) fn snapshot_named(&self, realm: RealmId, name: &[u8]) -> Result<Option<(Epoch, SnapshotRecord)>> {
+        Ok(self.snapshots_of(realm)?.into_iter().find(|(_, record)| record.name == name))
+    }
+
+    /// The newest snapshot that was taken at a time or before.
+    pub(super) fn snapshot_at(&self, realm: RealmId, name: &[u8]) -> Result<Option<(Epoch, SnapshotRecord)>> {
+        let Some(time) = time_in(name) else { return Ok(None) };
+        Ok(self.snapshots_of(realm)?.into_iter().rfind(|(_, record)| record.time <= time))
+    }
+
+    /// mkdir in `.snapshots`: takes a snapshot of the thread, or in the root's of everything.
+    ///
+    /// # Errors
+    /// EEXIST; EINVAL and ENAMETOOLONG for the name; EROFS within a snapshot; ENOSPC.
+    pub(in crate::fs) fn take_by_name(&self, dir: Node, name: &[u8]) -> Result<Entry> {
+        let View::Snapshots(realm) = self.views.of(dir)? else { return refuse(libc::EROFS) };
+        names::check_new(name)?;
+        let _one_at_a_time = self.snapshot_names.lock();
+        if self.snapshot_named(realm, name)?.is_some() {
+            return refuse(libc::EEXIST);
+        }
+        let kind = if realm == HOME { SnapshotKind::Home } else { SnapshotKind::Named };
+        let record = SnapshotRecord { kind, name: name.to_vec(), time: Timestamp::now(), reason: String::new() };
+        let epoch = match realm {
+            HOME => self.store.take_home_snapshot(name, &record)?,
+            realm => self.store.take_snapshot(realm, &record)?,
+        };
+        self.note_change();
+        self.view_entry(self.views.root(View::At(realm, epoch))?)
+    }
+
+    /// rmdir in `.snapshots`: drops a snapshot.
+    ///
+    /// # Errors
+    /// ENOENT; EROFS within a snapshot.
+    pub(in crate::fs) fn drop_by_name(&self, dir: Node, name: &[u8]) -> Result<()> {
+        let View::Snapshots(realm) = self.views.of(dir)? else { return refuse(libc::EROFS) };
+        let Some((epoch, _)) = self.snapshot_named(realm, name)? else { return refuse(libc::ENOENT) };
+        let dropped = match realm {
+            HOME => self.store.drop_home_snapshot(epoch)?,
+            realm => self.store.drop_snapshot(realm, epoch)?,
+        };
+        self.note_change();
+        if dropped { Ok(()) } else { refuse(libc::ENOENT) }
+    }
+}

@@ -1,0 +1,13 @@
+//! Snapshots as directories: `.snapshots` in a thread and in the root, and the trees below it.
+//!
+//! Nothing of this is stored as a tree. `.snapshots` is made from the records of the snapshots,
+//! and a snapshot's tree from the records as they were at its epoch. Each gets a number in place
+//! of a realm's when it is first looked up, so that its inode numbers differ from the living
+//! ones and stay the same for as long as the mount lives.
+
+mod manage;
+mod names;
+mod tree;
+mod views;
+
+pub(in crate::fs) use views::{View, Views};

@@ -1,0 +1,228 @@
+//! Reading `.snapshots` and the trees below it.
+
+use std::ops::ControlFlow;
+use std::time::Duration;
+
+use super::views::View;
+use crate::fs::attr::Attr;
+use crate::fs::error::{Result, refuse};
+use crate::fs::file::Opened;
+use crate::fs::namespace::{Entry, ListEntry};
+use crate::fs::virtualdir::rfc3339;
+use crate::fs::{Fs, Node};
+use crate::store::record::{Dirent, Inode, Kind, SnapshotRecord, Target};
+use crate::store::{Epoch, HOME, ROOT, Reader, RealmId, Records, key};
+
+/// Cookies of "." and "..".
+const DOT: u64 = 1;
+const DOTDOT: u64 = 2;
+
+impl Fs {
+    /// Reads a realm as it was at an epoch.
+    ///
+    /// # Errors
+    /// ESTALE when the snapshot was dropped: what it held may be gone already. That is looked at
+    /// after the view was frozen, so whoever gets a reader can read everything.
+    fn past(&self, realm: RealmId, epoch: Epoch) -> Result<Reader<'_>> {
+        let view = self.store.view().at(epoch);
+        let Some(state) = self.store.realm(realm) else { return refuse(libc::ESTALE) };
+        let state = state.read();
+        let alive = state.record.created <= epoch && state.record.dead.is_none_or(|dead| epoch < dead);
+        let exists = state.snapshots.contains(&epoch) || (alive && self.store.home_snapshots().contains(&epoch));
+        if exists { Ok(view) } else { refuse(libc::ESTALE) }
+    }
+
+    fn past_inode(&self, realm: RealmId, epoch: Epoch, node: Node) -> Result<(Reader<'_>, Inode)> {
+        let reader = self.past(realm, epoch)?;
+        match reader.inode(realm, node.local)? {
+            Some(inode) => Ok((reader, inode)),
+            None => refuse(libc::ENOENT),
+        }
+    }
+
+    /// The node in a view for what a dirent of that view names.
+    fn view_child(&self, dir: Node, epoch: Epoch, dirent: &Dirent) -> Result<Node> {
+        match dirent.target {
+            Target::Inode(local) => Ok(dir.sibling(local)),
+            Target::Thread(realm) => self.views.root(View::At(realm, epoch)),
+        }
+    }
+
+    pub(in crate::fs) fn lookup_view(&self, dir: Node, name: &[u8]) -> Result<Entry> {
+        match self.views.of(dir)? {
+            View::At(realm, epoch) => {
+                let (reader, _) = self.past_inode(realm, epoch, dir)?;
+                let real = Node { realm, local: dir.local };
+                let Some(dirent) = self.dirent(&reader, real, name)? else { return refuse(libc::ENOENT) };
+                let mut entry = self.view_entry(self.view_child(dir, epoch, &dirent)?)?;
+                entry.entry_ttl = self.options.ttl;
+                Ok(entry)
+            }
+            View::Snapshots(realm) => {
+                if let Some((epoch, _)) = self.snapshot_named(realm, name)? {
+                    return self.view_entry(self.views.root(View::At(realm, epoch))?);
+                }
+                let Some((epoch, _)) = self.snapshot_at(realm, name)? else { return refuse(libc::ENOENT) };
+                self.view_entry(self.views.link(dir, realm, epoch))
+            }
+        }
+    }
+
+    /// What the kernel gets for a node of a view. Snapshots come and go without it, so it keeps
+    /// none of their names; what is in them never changes.
+    pub(in crate::fs) fn view_entry(&self, node: Node) -> Result<Entry> {
+        let (attr, attr_ttl) = self.getattr_view(node)?;
+        Ok(Entry { attr, attr_ttl, entry_ttl: Duration::ZERO })
+    }
+
+    pub(in crate::fs) fn getattr_view(&self, node: Node) -> Result<(Attr, Duration)> {
+        match self.views.of(node)? {
+            View::At(realm, epoch) => {
+                let (_, inode) = self.past_inode(realm, epoch, node)?;
+                Ok((Attr::of(node.ino(), &inode, inode.mtime), self.options.ttl))
+            }
+            View::Snapshots(realm) => {
+                let owner = Node { realm, local: ROOT };
+                let inode = self.load(&self.store.reader(), owner)?;
+                let mut attr = Attr::of(node.ino(), &inode, inode.btime);
+                let snapshots = self.snapshots_of(realm)?;
+                if node.local == ROOT {
+                    attr.perm = 0o755;
+                    attr.nlink = 2 + snapshots.len() as u32;
+                    attr.mtime = snapshots.last().map_or(inode.btime, |(_, record)| record.time);
+                    attr.ctime = attr.mtime;
+                } else {
+                    let (_, record) = self.linked_snapshot(node)?;
+                    (attr.kind, attr.perm, attr.nlink) = (Kind::Symlink, 0o777, 1);
+                    (attr.size, attr.blocks) = (record.name.len() as u64, 0);
+                    (attr.mtime, attr.ctime, attr.atime) = (record.time, record.time, record.time);
+                }
+                Ok((attr, Duration::ZERO))
+            }
+        }
+    }
+
+    fn linked_snapshot(&self, node: Node) -> Result<(Epoch, SnapshotRecord)> {
+        let View::Snapshots(realm) = self.views.of(node)? else { return refuse(libc::ENOENT) };
+        let linked = self.views.linked(node);
+        let found = self.snapshots_of(realm)?.into_iter().find(|(epoch, _)| Some(*epoch) == linked);
+        found.map_or_else(|| refuse(libc::ENOENT), Ok)
+    }
+
+    pub(in crate::fs) fn readlink_view(&self, node: Node) -> Result<Vec<u8>> {
+        match self.views.of(node)? {
+            View::At(realm, epoch) => {
+                let (_, inode) = self.past_inode(realm, epoch, node)?;
+                if inode.kind == Kind::Symlink { Ok(inode.target) } else { refuse(libc::EINVAL) }
+            }
+            View::Snapshots(_) => Ok(self.linked_snapshot(node)?.1.name),
+        }
+    }
+
+    pub(in crate::fs) fn readdir_view(&self, dir: Node, cookie: u64, limit: usize) -> Result<Vec<ListEntry>> {
+        let mut found = Vec::new();
+        let mut add = |node: Node, at: u64, kind: Kind, name: &[u8]| {
+            if cookie < at {
+                found.push(ListEntry { node, cookie: at, kind, name: name.to_vec() });
+            }
+        };
+        match self.views.of(dir)? {
+            View::Snapshots(realm) => {
+                add(dir, DOT, Kind::Directory, b".");
+                add(Node { realm, local: ROOT }, DOTDOT, Kind::Directory, b"..");
+                for (epoch, record) in self.snapshots_of(realm)? {
+                    let root = self.views.root(View::At(realm, epoch))?;
+                    add(root, DOTDOT + epoch, Kind::Directory, &record.name);
+                }
+            }
+            View::At(realm, epoch) => {
+                let (reader, inode) = self.past_inode(realm, epoch, dir)?;
+                if !inode.is_dir() {
+                    return refuse(libc::ENOTDIR);
+                }
+                add(dir, DOT, Kind::Directory, b".");
+                add(self.view_parent(realm, epoch, dir, &inode)?, DOTDOT, Kind::Directory, b"..");
+                let from = key::dirents_from(realm, dir.local, (cookie + 1).max(DOTDOT + 1));
+                let end = key::after(&key::numbered(key::tag::DIRENT, realm, dir.local.0));
+                reader.records(&from, &end, &mut |found_key, value| {
+                    let Some((_, hash, name)) = key::parse_dirent(found_key) else {
+                        return Ok(ControlFlow::Continue(()));
+                    };
+                    if found.len() >= limit && found.last().is_some_and(|last: &ListEntry| last.cookie != hash) {
+                        return Ok(ControlFlow::Break(()));
+                    }
+                    let dirent = Dirent::decode(value)?;
+                    let Ok(node) = self.view_child(dir, epoch, &dirent) else { return Ok(ControlFlow::Break(())) };
+                    found.push(ListEntry { node, cookie: hash, kind: dirent.kind, name: name.to_vec() });
+                    Ok(ControlFlow::Continue(()))
+                })?;
+            }
+        }
+        Ok(found)
+    }
+
+    fn view_parent(&self, realm: RealmId, epoch: Epoch, dir: Node, inode: &Inode) -> Result<Node> {
+        if dir.local != ROOT {
+            return Ok(dir.sibling(inode.parent));
+        }
+        // A thread within a snapshot of everything is below that one's directories.
+        if realm != HOME && self.store.home_snapshots().contains(&epoch) {
+            return Ok(self.views.root(View::At(HOME, epoch))?.sibling(inode.parent));
+        }
+        self.views.root(View::Snapshots(realm))
+    }
+
+    pub(in crate::fs) fn open_view(&self, file: Node, flags: i32) -> Result<Opened> {
+        if flags & libc::O_ACCMODE != libc::O_RDONLY || flags & libc::O_TRUNC != 0 {
+            return refuse(libc::EROFS);
+        }
+        let View::At(realm, epoch) = self.views.of(file)? else { return refuse(libc::EISDIR) };
+        self.past_inode(realm, epoch, file)?;
+        let fh = self.handles.open_past(file);
+        Ok(Opened { fh, direct_io: false, flush: false })
+    }
+
+    /// The content of an open file in a view.
+    pub(in crate::fs) fn past_content(&self, file: Node) -> Result<(Reader<'_>, crate::store::Content, u64)> {
+        let View::At(realm, epoch) = self.views.of(file)? else { return refuse(libc::EISDIR) };
+        let (reader, inode) = self.past_inode(realm, epoch, file)?;
+        Ok((reader, crate::store::Content::of(realm, file.local, &inode), inode.size))
+    }
+
+    /// Attributes as they were; of a snapshot's root also its own: `user.threadfs.name`, `.time`,
+    /// `.version` (its number) and `.reason`.
+    pub(in crate::fs) fn getxattr_view(&self, node: Node, name: &[u8]) -> Result<Vec<u8>> {
+        let View::At(realm, epoch) = self.views.of(node)? else { return refuse(libc::ENODATA) };
+        if let (ROOT, Some(own)) = (node.local, name.strip_prefix(b"user.threadfs.")) {
+            let records = self.snapshots_of(realm)?;
+            let Some((_, record)) = records.into_iter().find(|(number, _)| *number == epoch) else {
+                return refuse(libc::ENODATA);
+            };
+            match own {
+                b"name" => return Ok(record.name),
+                b"time" => return Ok(rfc3339(record.time).into_bytes()),
+                b"version" => return Ok(epoch.to_string().into_bytes()),
+                b"reason" if !record.reason.is_empty() => return Ok(record.reason.into_bytes()),
+                _ => {}
+            }
+        }
+        match self.past(realm, epoch)?.xattr(realm, node.local, name)? {
+            Some(value) => Ok(value),
+            None => refuse(libc::ENODATA),
+        }
+    }
+
+    pub(in crate::fs) fn listxattr_view(&self, node: Node) -> Result<Vec<u8>> {
+        let View::At(realm, epoch) = self.views.of(node)? else { return Ok(Vec::new()) };
+        let mut names = self.past(realm, epoch)?.xattr_names(realm, node.local)?;
+        if node.local == ROOT {
+            for own in ["name", "time", "version", "reason"] {
+                let name = format!("user.threadfs.{own}").into_bytes();
+                if self.getxattr_view(node, &name).is_ok() && !names.contains(&name) {
+                    names.push(name);
+                }
+            }
+        }
+        Ok(names.into_iter().flat_map(|name| name.into_iter().chain([0])).collect())
+    }
+}
