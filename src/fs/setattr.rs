@@ -94,7 +94,7 @@ impl Fs {
     }
 
     /// The role of a regular file: what it was opened as, else what its name says.
-    fn present_role(&self, node: Node) -> Result<Role> {
+    pub(super) fn present_role(&self, node: Node) -> Result<Role> {
         match self.handles.inode(node) {
             Some(open) => Ok(open.role()),
             None => self.role_of(node),

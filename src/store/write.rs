@@ -131,10 +131,15 @@ impl Txn<'_> {
             let end = start + content.chunk_bytes;
             bytes.start <= start && (end <= bytes.end || inode.size <= bytes.end)
         };
-        // A generation begins empty and with size 0. Later a hole may hide an older version.
-        let old = match inode.size == 0 {
-            true => BTreeMap::new(),
-            false => self.heads(&content, chunks.clone(), |index| !whole(index))?,
+        // Behind the end of the file there is at most a hole that hides an older version, and
+        // without a reference not even that. So an append looks at one chunk or none.
+        let present = match self.needed(realm, 0, Epoch::MAX)? {
+            true => chunks.end,
+            false => content.chunks(&(0..inode.size)).end.min(chunks.end),
+        };
+        let old = match chunks.start < present {
+            true => self.heads(&content, chunks.start..present, |index| !whole(index))?,
+            false => BTreeMap::new(),
         };
         let mut grown = 0;
         for index in chunks {

@@ -1,7 +1,7 @@
 //! An engine that fails on demand: writes as on a full disk, reads as on a broken one.
 
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
 
 use threadfs::engine::{Batch, Engine, Error, Keyspace, Result, Space, View, Visit};
@@ -37,6 +37,7 @@ pub struct Faulty {
     /// Writes that still work; negative: all do.
     writes: AtomicI64,
     refused: AtomicBool,
+    before_write: Mutex<Option<Box<dyn FnOnce() + Send>>>,
 }
 
 impl Faulty {
@@ -54,6 +55,11 @@ impl Faulty {
     pub fn accept_writes(&self) -> bool {
         self.writes.store(-1, Ordering::SeqCst);
         self.refused.load(Ordering::SeqCst)
+    }
+
+    /// Runs something in the middle of the next write: its caller holds its locks then.
+    pub fn in_next_write(&self, run: impl FnOnce() + Send + 'static) {
+        *self.before_write.lock().unwrap() = Some(Box::new(run));
     }
 
     /// Makes one read in so many fail, in an order that the seed decides; 0 ends that.
@@ -102,6 +108,10 @@ impl Engine for Faulty {
     }
 
     fn write(&self, batch: Batch) -> Result<()> {
+        let run = self.before_write.lock().unwrap().take();
+        if let Some(run) = run {
+            run();
+        }
         match self.writes.load(Ordering::SeqCst) {
             0 => {
                 self.refused.store(true, Ordering::SeqCst);

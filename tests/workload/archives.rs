@@ -7,7 +7,8 @@ use crate::places::same_as_on_the_disk;
 fn keeps_everything(copy: &str) {
     let steps = format!(
         r#"
-        copy() {{ {copy}; }}
+        copy() {{ {copy}
+        }}
         manifest() {{ python3 "$steps/manifest.py" "$1"; }}
         python3 "$steps/tree.py" source
         manifest source >"$elsewhere/of source"
@@ -62,7 +63,7 @@ fn rsync_updates_in_place_and_deletes() {
         head -c 1000000 /dev/zero >>"$elsewhere/source/large"
         rm -r "$elsewhere/source/deep/3"
         mv "$elsewhere/source/third" "$elsewhere/source/moved"
-        rsync -aHX --inplace --no-whole-file --delete --backup --backup-dir=../before "$elsewhere/source/" copy
+        rsync -aHX --inplace --no-whole-file --delete --backup --backup-dir="$PWD/before" "$elsewhere/source/" copy
         rsync -aHX --checksum --itemize-changes --dry-run --delete "$elsewhere/source/" copy
         find before copy | sort"#;
     let names = same_as_on_the_disk(steps);
@@ -73,19 +74,15 @@ fn rsync_updates_in_place_and_deletes() {
 fn zip_and_other_archives_of_python() {
     let steps = r#"
         python3 "$steps/tree.py" source
-        rm source/device source/pipe source/links/nowhere
-        find source -perm 0 -delete
         python3 - <<'EOF'
-import os, shutil
-os.mkdir("files")
-for name in ("deep", "links"):
-    shutil.copytree(f"source/{name}", f"files/{name}")
+import shutil
+shutil.copytree("source/deep", "files")
 shutil.copy2("source/sparse", "files")
 for kind in ("zip", "tar", "gztar", "xztar"):
     shutil.unpack_archive(shutil.make_archive(f"of {kind}", kind, "files"), f"from {kind}")
 EOF
         for kind in zip tar gztar xztar; do diff -r files "from $kind"; done
-        python3 "$steps/manifest.py" "from gztar"
+        python3 "$steps/manifest.py" "from gztar" | sed 's/^\(b.\.. .*\) mtime=.*/\1/'
         python3 -m zipfile --test "of zip.zip""#;
     same_as_on_the_disk(steps);
 }

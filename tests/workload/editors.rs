@@ -6,7 +6,7 @@ use crate::support::Mount;
 /// `vim FILE COMMANDS`: edits and saves without a terminal; `state FILE` tells what there is.
 const START: &str = r#"
     program=$(command -v vim.tiny || command -v vim || command -v vi)
-    edit() { "$program" -es -u NONE -i NONE -c "$3" -c '%s/beta/gamma/' -c "$2" "$1"; }
+    edit() { "$program" -es -u NONE -i NONE -c 'set backupskip=' -c "$3" -c '%s/beta/gamma/' -c "$2" "$1"; }
     state() { cat "$1"; stat -c '%F %a %u:%g %h' "$1"; ls -A; }
     "#;
 

@@ -47,33 +47,55 @@ impl Fs {
         if node.is_virtual() {
             return self.open_virtual(node, flags);
         }
-        let role = match self.handles.inode(node) {
-            Some(open) => open.role(),
-            None => self.role_of(node)?,
-        };
-        if flags & libc::O_TRUNC != 0 && role != Role::Document {
-            self.truncate_on_open(caller, node, role)?;
+        loop {
+            let role = self.present_role(node)?;
+            let truncates = flags & libc::O_TRUNC != 0;
+            if truncates && role != Role::Document && !self.truncate_on_open(caller, node, role)? {
+                continue;
+            }
+            let (fh, handle) = self.handles.open(node, role, flags, None);
+            match self.settle_role(&handle, role) {
+                Ok(settled) if settled == role => {}
+                other => {
+                    self.handles.close(fh);
+                    other?;
+                    continue;
+                }
+            }
+            handle.opener.store(caller.pid, std::sync::atomic::Ordering::SeqCst);
+            let opened = Opened::of(fh, role, flags);
+            if truncates {
+                self.begin_solo(&handle);
+            }
+            if role == Role::Document && opened.flush {
+                self.begin_draft_if_truncating(&handle);
+                // What the kernel has cached may be kept for long; from now on it must ask.
+                self.tell(|kernel| kernel.attributes(node));
+            }
+            return Ok(opened);
         }
-        let (fh, handle) = self.handles.open(node, role, flags, None);
-        handle.opener.store(caller.pid, std::sync::atomic::Ordering::SeqCst);
-        let opened = Opened::of(fh, role, flags);
-        if flags & libc::O_TRUNC != 0 {
-            self.begin_solo(&handle);
-        }
-        if role == Role::Document && opened.flush {
-            self.begin_draft_if_truncating(&handle);
-            // What the kernel has cached may be kept for long; from now on it must ask.
-            self.tell(|kernel| kernel.attributes(node));
-        }
-        Ok(opened)
     }
 
-    fn truncate_on_open(&self, caller: Caller, node: Node, role: Role) -> Result<()> {
+    /// What an open file is, now that a rename sees that it is open. One that came before may have
+    /// changed that since `role` was looked up.
+    fn settle_role(&self, handle: &Handle, role: Role) -> Result<Role> {
+        if handle.inode.handles.load(std::sync::atomic::Ordering::SeqCst) > 1 {
+            return Ok(handle.inode.role());
+        }
+        let present = self.role_of(handle.node())?;
+        if present != role {
+            *handle.inode.role.write() = present;
+        }
+        Ok(present)
+    }
+
+    /// Drops the content; false when it turns out to be a document by now.
+    fn truncate_on_open(&self, caller: Caller, node: Node, role: Role) -> Result<bool> {
         let inode = self.load(&self.store.reader(), node)?;
         // Lock files are opened with O_TRUNC before the lock is taken, again and again: an empty
         // one stays untouched.
         if role == Role::Lock && inode.size == 0 {
-            return Ok(());
+            return Ok(true);
         }
         self.resize(node, 0, caller.uid != 0)
     }

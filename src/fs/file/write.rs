@@ -98,16 +98,20 @@ impl Fs {
         Ok(())
     }
 
-    /// Sets the size of a regular file.
+    /// Sets the size of a regular file; false, and nothing changes, when it is a document.
     ///
     /// # Errors
     /// EISDIR, EINVAL for what has no size; EFBIG; ENOSPC.
-    pub(in crate::fs) fn resize(&self, node: Node, size: u64, kill_suidgid: bool) -> Result<()> {
+    pub(in crate::fs) fn resize(&self, node: Node, size: u64, kill_suidgid: bool) -> Result<bool> {
         let mut txn = self.store.begin(&[node.realm])?;
+        if self.present_role(node)? == Role::Document {
+            return Ok(false);
+        }
         let (mut inode, orphan) = self.load_in(&txn, node)?;
         self.resize_in(&mut txn, node, &mut inode, size, kill_suidgid)?;
         self.save_in(&mut txn, node, &inode, orphan)?;
-        self.commit(txn)
+        self.commit(txn)?;
+        Ok(true)
     }
 
     pub(in crate::fs) fn resize_in(

@@ -51,9 +51,11 @@ os.setxattr("deep", "user.of a folder", b"x" * 1000)
 for name in ("large", "pipe", "device", "deep/2"):
     os.chown(name, 1234, 5678)
 os.chown("links/nowhere", 4321, 8765, follow_symlinks=False)
+# Folders last: what is made in them moves their times.
+for path, _, names in os.walk(b".", topdown=False):
+    for number, name in enumerate(names + [b"."]):
+        time = (1_000_000_000 + number) * SECOND + 123_456_789
+        os.utime(os.path.join(path, name), ns=(time, time), follow_symlinks=False)
 os.utime("large", ns=(late, late))
 os.utime("empty", ns=(old, old))
 os.utime("links/nowhere", ns=(late + 1, late + 2), follow_symlinks=False)
-# Folders last: what is made in them moves their times.
-for path, _, _ in os.walk(b".", topdown=False):
-    os.utime(path, ns=(1_000_000_000_123_456_789, 1_000_000_000_123_456_789))
