@@ -26,6 +26,19 @@ impl Txn<'_> {
         self.put_plain(key::numbered(key::tag::SNAPSHOT, realm, number), snapshot.encode());
         Ok(number)
     }
+
+    fn drop_snapshot(&mut self, realm: RealmId, number: Epoch) -> Result<()> {
+        self.delete_plain(key::numbered(key::tag::SNAPSHOT, realm, number));
+        self.put_plain(key::numbered(key::tag::PENDING, realm, number), vec![ONE_REALM]);
+        self.locked_mut(realm)?.dropped.push(number);
+        Ok(())
+    }
+
+    /// Drops all snapshots of a realm that there were before the transaction.
+    pub fn drop_snapshots(&mut self, realm: RealmId) -> Result<()> {
+        let all: Vec<Epoch> = self.locked(realm)?.state.snapshots.iter().copied().collect();
+        all.into_iter().try_for_each(|number| self.drop_snapshot(realm, number))
+    }
 }
 
 impl Store {
@@ -61,9 +74,7 @@ impl Store {
         if !txn.locked(realm)?.state.snapshots.contains(&number) {
             return Ok(false);
         }
-        txn.delete_plain(key::numbered(key::tag::SNAPSHOT, realm, number));
-        txn.put_plain(key::numbered(key::tag::PENDING, realm, number), vec![ONE_REALM]);
-        txn.locked_mut(realm)?.dropped = Some(number);
+        txn.drop_snapshot(realm, number)?;
         txn.commit()?;
         Ok(true)
     }

@@ -35,7 +35,7 @@ pub(super) struct Locked {
     pub(super) record: Option<RealmRecord>,
     /// Snapshots that the transaction takes: references for what it changes after them.
     pub(super) taken: Vec<Epoch>,
-    pub(super) dropped: Option<Epoch>,
+    pub(super) dropped: Vec<Epoch>,
     new: bool,
 }
 
@@ -49,7 +49,7 @@ impl Locked {
             reserved: state.reserved,
             record: None,
             taken: Vec::new(),
-            dropped: None,
+            dropped: Vec::new(),
             new,
             realm,
             state,
@@ -360,7 +360,7 @@ impl Txn<'_> {
                 locked.state.record = record;
             }
             locked.state.snapshots.extend(locked.taken.drain(..));
-            if let Some(number) = locked.dropped {
+            for number in locked.dropped.drain(..) {
                 locked.state.snapshots.remove(&number);
             }
             if locked.new {

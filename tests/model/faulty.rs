@@ -30,6 +30,8 @@ impl Reads {
     }
 }
 
+type Before = (Vec<u8>, Box<dyn FnOnce() + Send>);
+
 /// Passes everything on to another engine, as long as it is let.
 pub struct Faulty {
     inner: Arc<dyn Engine>,
@@ -37,12 +39,19 @@ pub struct Faulty {
     /// Writes that still work; negative: all do.
     writes: AtomicI64,
     refused: AtomicBool,
-    before_write: Mutex<Option<Box<dyn FnOnce() + Send>>>,
+    /// What to run before the next read of a key.
+    before_get: Mutex<Option<Before>>,
 }
 
 impl Faulty {
     pub fn new(inner: Arc<dyn Engine>) -> Arc<Faulty> {
-        Arc::new(Faulty { inner, reads: Reads::default(), writes: AtomicI64::new(-1), refused: AtomicBool::new(false) })
+        Arc::new(Faulty {
+            inner,
+            reads: Reads::default(),
+            writes: AtomicI64::new(-1),
+            refused: AtomicBool::new(false),
+            before_get: Mutex::default(),
+        })
     }
 
     /// Refuses all writes after the next `left`.
@@ -57,9 +66,9 @@ impl Faulty {
         self.refused.load(Ordering::SeqCst)
     }
 
-    /// Runs something in the middle of the next write: its caller holds its locks then.
-    pub fn in_next_write(&self, run: impl FnOnce() + Send + 'static) {
-        *self.before_write.lock().unwrap() = Some(Box::new(run));
+    /// Runs something before the next read of a key, but for reads in a frozen view.
+    pub fn before_next_get(&self, key: Vec<u8>, run: impl FnOnce() + Send + 'static) {
+        *self.before_get.lock().unwrap() = Some((key, Box::new(run)));
     }
 
     /// Makes one read in so many fail, in an order that the seed decides; 0 ends that.
@@ -71,6 +80,10 @@ impl Faulty {
 
 impl View for Faulty {
     fn get(&self, space: Keyspace, key: &[u8]) -> Result<Option<Vec<u8>>> {
+        let before = self.before_get.lock().unwrap().take_if(|(wanted, _)| *wanted == key);
+        if let Some((_, run)) = before {
+            run();
+        }
         self.reads.check()?;
         self.inner.get(space, key)
     }
@@ -108,10 +121,6 @@ impl Engine for Faulty {
     }
 
     fn write(&self, batch: Batch) -> Result<()> {
-        let run = self.before_write.lock().unwrap().take();
-        if let Some(run) = run {
-            run();
-        }
         match self.writes.load(Ordering::SeqCst) {
             0 => {
                 self.refused.store(true, Ordering::SeqCst);

@@ -106,6 +106,8 @@ impl Fs {
         txn.delete_record(key::inode(node.realm, node.local))?;
         txn.put_plain(orphan_key(node), Orphan { inode }.encode());
         if let Target::Thread(realm) = dirent.target {
+            // A thread's history ends with it; snapshots of the whole home still show it.
+            txn.drop_snapshots(realm)?;
             txn.retire_realm(realm)?;
         }
         Ok(Some(node))

@@ -124,15 +124,17 @@ fn a_file_becomes_a_document_under_its_writer() {
             let plain = file(&fs, t, "x.tmp", b"[1, 2, 3]");
             let fh = open(&fs, plain);
             let (start, begin) = mpsc::channel::<()>();
-            engine.in_next_write(move || {
+            // The rename reads it when it has the lock.
+            engine.before_next_get(key::inode(plain.realm, plain.local), move || {
                 start.send(()).unwrap();
                 // Long enough for the other to get to the lock.
                 std::thread::sleep(Duration::from_millis(100));
             });
             std::thread::scope(|scope| {
-                let waits = scope.spawn(|| {
+                let fs = &fs;
+                let waits = scope.spawn(move || {
                     begin.recv().unwrap();
-                    operation(&fs, plain, fh)
+                    operation(fs, plain, fh)
                 });
                 fs.rename((t, b"x.tmp"), (t, b"x.json"), RenameMode::Replace).unwrap();
                 waits.join().unwrap().unwrap_or_else(|error| panic!("{name}: {error}"));

@@ -53,7 +53,7 @@ for name in ("large", "pipe", "device", "deep/2"):
 os.chown("links/nowhere", 4321, 8765, follow_symlinks=False)
 # Folders last: what is made in them moves their times.
 for path, _, names in os.walk(b".", topdown=False):
-    for number, name in enumerate(names + [b"."]):
+    for number, name in enumerate(sorted(names) + [b"."]):
         time = (1_000_000_000 + number) * SECOND + 123_456_789
         os.utime(os.path.join(path, name), ns=(time, time), follow_symlinks=False)
 os.utime("large", ns=(late, late))
