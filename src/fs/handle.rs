@@ -188,8 +188,10 @@ impl Handles {
 
     /// Handles with changes that are not committed.
     pub(super) fn draft_count(&self) -> u64 {
-        let handles = self.handles.read();
-        handles.values().filter(|handle| handle.progress.lock().draft.is_some()).count() as u64
+        // On a copy of the list: a handle that commits is locked for long, and who opens or closes
+        // a file must not wait for it.
+        let handles: Vec<Arc<Handle>> = self.handles.read().values().cloned().collect();
+        handles.iter().filter(|handle| handle.progress.lock().draft.is_some()).count() as u64
     }
 
     /// The handles of an inode.

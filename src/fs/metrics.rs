@@ -74,6 +74,10 @@ pub struct Metrics {
     pub commits: Counter,
     /// Documents refused.
     pub commits_rejected: Counter,
+    /// Automatic snapshots that could not be taken.
+    pub snapshots_failed: Counter,
+    /// Automatic snapshots that retention dropped.
+    pub snapshots_pruned: Counter,
     /// Bytes that programs read.
     pub bytes_read: Counter,
     /// Bytes that programs wrote.
@@ -88,6 +92,8 @@ impl Default for Metrics {
             operations: (0..=OPERATIONS.len()).map(|_| Operation::default()).collect(),
             commits: Counter::default(),
             commits_rejected: Counter::default(),
+            snapshots_failed: Counter::default(),
+            snapshots_pruned: Counter::default(),
             bytes_read: Counter::default(),
             bytes_written: Counter::default(),
             panics: Counter::default(),
@@ -178,6 +184,16 @@ impl Metrics {
         vec![
             counter("threadfs_read_bytes_total", "Bytes that programs read.", &self.bytes_read),
             counter("threadfs_written_bytes_total", "Bytes that programs wrote.", &self.bytes_written),
+            counter(
+                "threadfs_snapshots_failed_total",
+                "Automatic snapshots that could not be taken.",
+                &self.snapshots_failed,
+            ),
+            counter(
+                "threadfs_snapshots_pruned_total",
+                "Automatic snapshots that retention dropped.",
+                &self.snapshots_pruned,
+            ),
             counter("threadfs_panics_total", "Handlers that panicked; each gave EIO.", &self.panics),
         ]
     }

@@ -60,6 +60,7 @@ pub struct Fs {
     metrics: Metrics,
     virtual_files: VirtualFiles,
     views: snapshot::Views,
+    automatic: snapshot::Automatic,
     /// Held while a snapshot takes its name.
     snapshot_names: parking_lot::Mutex<()>,
     notifier: RwLock<Option<Arc<dyn Invalidate>>>,
@@ -88,6 +89,7 @@ impl Fs {
             locks: Default::default(),
             metrics: Metrics::default(),
             views: Default::default(),
+            automatic: Default::default(),
             snapshot_names: Default::default(),
             notifier: RwLock::new(None),
             tick: Default::default(),

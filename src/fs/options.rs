@@ -47,6 +47,14 @@ pub struct FsOptions {
     pub rejected_bytes: u64,
     /// How long a rejected draft is kept.
     pub rejected_age: Duration,
+    /// Whether threads get a snapshot with the commits of their documents.
+    pub automatic_snapshots: bool,
+    /// The shortest time between two automatic snapshots of a thread.
+    pub snapshot_cooldown: Duration,
+    /// How many of the newest automatic snapshots of a thread are kept.
+    pub snapshot_versions: u64,
+    /// For how many days one automatic snapshot a day is kept.
+    pub snapshot_days: u64,
     /// When a change is on disk.
     pub durability: Durability,
     /// The longest that a change waits for the disk under [`Durability::Async`].
@@ -75,6 +83,10 @@ impl Default for FsOptions {
             rejected_count: 1000,
             rejected_bytes: 64 << 20,
             rejected_age: Duration::from_secs(7 * 24 * 3600),
+            automatic_snapshots: true,
+            snapshot_cooldown: Duration::from_secs(1),
+            snapshot_versions: 20,
+            snapshot_days: 7,
             durability: Durability::Async,
             sync_interval: Duration::from_secs(1),
             ttl: Duration::from_secs(3600),

@@ -70,6 +70,7 @@ impl Fs {
                 log::error!("old rejected drafts could not be deleted: {error}");
             }
         }
+        self.tend_snapshots();
         self.collect_for(COLLECTION);
     }
 

@@ -47,9 +47,9 @@ pub fn run(command: &mut Command) -> Done {
     support::run(command, deadline())
 }
 
-/// A folder on the local disk.
+/// A folder on the local disk. Not in the one of cargo: its path may be too long for sockets.
 pub fn disk() -> TempDir {
-    tempfile::Builder::new().prefix("disk-").tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap()
+    tempfile::Builder::new().prefix("threadfs-disk-").tempdir_in("/var/tmp").unwrap()
 }
 
 /// The workspace of a thread.

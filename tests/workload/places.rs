@@ -48,9 +48,9 @@ pub fn same_as_on_the_disk(steps: &str) -> String {
     Places::new().same(steps)
 }
 
-/// A folder on the local disk.
+/// A folder on the local disk. Not in the one of cargo: its path may be too long for sockets.
 pub fn folder() -> TempDir {
-    tempfile::Builder::new().prefix("disk-").tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap()
+    tempfile::Builder::new().prefix("threadfs-disk-").tempdir_in("/var/tmp").unwrap()
 }
 
 /// Runs a shell script in the workspace of a thread: what it prints. In the script, `$elsewhere` is

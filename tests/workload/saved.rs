@@ -66,6 +66,22 @@ EOF"#;
 }
 
 #[test]
+fn times_of_any_age_are_kept_to_the_nanosecond() {
+    let steps = r#"
+        python3 - <<'EOF'
+import os
+open("file", "w").close()
+second = 10**9
+for time in (0, 1, -1, -second, -second // 2, -3 * second // 2, -2**31 * second + 1, 2**31 * second - 1, 2**33 * second + 5):
+    os.utime("file", ns=(time, time + 1))
+    status = os.stat("file")
+    print(time, status.st_atime_ns - time, status.st_mtime_ns - time)
+EOF"#;
+    let told = same_as_on_the_disk(steps);
+    assert!(told.lines().all(|line| line.ends_with(" 0 1")), "{told}");
+}
+
+#[test]
 fn a_program_is_not_changed_while_it_runs() {
     let steps = r#"
         cp "$(command -v sleep)" program

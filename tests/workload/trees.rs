@@ -29,7 +29,7 @@ fn find_by_every_property() {
         find deep -depth -delete
         look -maxdepth 1"#;
     let told = same_as_on_the_disk(steps);
-    assert!(told.contains("-- -perm -4000\n./mode 4755"), "{told}");
+    assert!(told.contains("-- -perm -4000\n./folder 4755\n./mode 4755\n"), "{told}");
 }
 
 #[test]

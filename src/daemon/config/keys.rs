@@ -135,6 +135,33 @@ pub static KEYS: &[Key] = &[
         kind: Kind::Duration { min: SECOND, max: CENTURY, field: |s| &mut s.fs.rejected_age },
     },
     Key {
+        name: "snapshots.auto",
+        doc: "When the daemon takes snapshots of a thread by itself: with the commits of its documents, or \
+              never.",
+        kind: Kind::Choice {
+            allowed: &["on-commit", "off"],
+            get: |s| if s.fs.automatic_snapshots { "on-commit" } else { "off" },
+            set: |s, name| s.fs.automatic_snapshots = name == "on-commit",
+        },
+    },
+    Key {
+        name: "snapshots.cooldown",
+        doc: "The shortest time between two automatic snapshots of a thread; the last state of a burst is \
+              always kept.",
+        kind: Kind::Duration { min: Duration::ZERO, max: DAY, field: |s| &mut s.fs.snapshot_cooldown },
+    },
+    Key {
+        name: "snapshots.max_versions",
+        doc: "How many of the newest automatic snapshots of a thread are kept. Of older ones the newest of \
+              each minute is kept for an hour, and of each hour for a day.",
+        kind: Kind::Count { min: 1, max: 1_000_000, field: |s| &mut s.fs.snapshot_versions },
+    },
+    Key {
+        name: "snapshots.retain_days",
+        doc: "For how many days the newest automatic snapshot of each day is kept.",
+        kind: Kind::Count { min: 0, max: 36_500, field: |s| &mut s.fs.snapshot_days },
+    },
+    Key {
         name: "durability.mode",
         doc: "When a change is on disk: async within durability.sync_interval (a crash of the \
               daemon loses nothing, fsync is always a real sync), sync before the call returns.",

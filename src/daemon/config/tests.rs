@@ -96,7 +96,7 @@ fn unknown_keys_say_what_was_meant() {
     assert_eq!(
         messages("[document]\nx = 1", &[], &[]),
         "/etc/t.toml line 1: unknown section [document], did you mean [documents]? (sections are threads, \
-         documents, locks, rejected, durability, cache, limits, daemon, mount)"
+         documents, locks, rejected, snapshots, durability, cache, limits, daemon, mount)"
     );
     let bare = messages("on_invalid = \"accept\"", &[], &[]);
     assert!(bare.contains("unknown key on_invalid, did you mean documents.on_invalid?"), "{bare}");

@@ -48,6 +48,7 @@ impl Fs {
         let now = Timestamp::now();
         let realm = node.realm;
         let mut txn = self.store.begin(&[realm])?;
+        self.keep_burst(&mut txn, realm)?;
         let mtime = draft.mtime.unwrap_or(draft.written);
         let stamp = |inode: &mut Inode| {
             inode.mtime = mtime;
@@ -79,6 +80,8 @@ impl Fs {
             self.save_in(&mut txn, node, &inode, orphan)?;
             (inode, kept)
         };
+        let name = pending.as_ref().map_or_else(|| self.name_for_reason(&txn, node), |pending| pending.name.clone());
+        self.keep_commit(&mut txn, realm, &name, pid)?;
         txn.grow(RECORD_BYTES + draft.bytes.len() as u64);
         txn.set_durable(durable || self.options.durability == Durability::Sync);
         txn.commit()?;
@@ -87,10 +90,11 @@ impl Fs {
         let content = Arc::new(Committed { generation: inode.generation, bytes: draft.bytes.clone() });
         self.documents.keep(node, &content);
         *committed = Some(content);
+        // While it is held: another creator who waits for it finds that the document is there.
+        *open.pending.lock() = None;
         drop(committed);
         self.metrics.commits.add(1);
         if let Some(pending) = pending {
-            *open.pending.lock() = None;
             self.documents.forget_pending(&pending, open);
             self.tell(|kernel| kernel.attributes(pending.dir));
         }
@@ -99,7 +103,7 @@ impl Fs {
 
     /// The last descriptor of an open file is gone. A draft that is left is committed if it is
     /// valid (nobody asked yet), and else kept aside.
-    pub(in crate::fs) fn release_document(&self, handle: &Handle, last: bool) {
+    pub(in crate::fs) fn release_document(&self, handle: &Handle) {
         let refused_before = handle.writer.lock().is_some();
         if handle.is_creating() {
             handle.progress.lock().draft.get_or_insert_with(|| Draft::from(b""));
@@ -113,12 +117,6 @@ impl Fs {
         }
         if let Err(error) = outcome {
             self.reject(handle, &error);
-        }
-        if last {
-            let pending = handle.inode.pending.lock().take();
-            if let Some(pending) = pending {
-                self.documents.forget_pending(&pending, &handle.inode);
-            }
         }
     }
 

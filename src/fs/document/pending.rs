@@ -8,7 +8,7 @@ use std::sync::Arc;
 use crate::fs::attr::{Attr, Caller};
 use crate::fs::error::{Result, refuse};
 use crate::fs::file::Opened;
-use crate::fs::handle::OpenInode;
+use crate::fs::handle::{Handle, OpenInode};
 use crate::fs::namespace::{Entry, New};
 use crate::fs::rules::Role;
 use crate::fs::{Fs, Node};
@@ -44,6 +44,10 @@ impl Fs {
             None => {
                 let mut txn = self.store.begin(&[dir.realm])?;
                 let parent = self.dir_inode(&txn, dir)?;
+                if self.dirent(&txn, dir, name)?.is_some() {
+                    // It was committed just now: the caller looks again and finds it.
+                    return refuse(libc::ESTALE);
+                }
                 let inode = New::file(mode).inode(caller, &parent, dir.local, txn.epoch(dir.realm)?);
                 let node = dir.sibling(txn.new_ino(dir.realm)?);
                 txn.commit()?;
@@ -61,6 +65,26 @@ impl Fs {
         self.begin_draft_if_truncating(&handle);
         let ttl = std::time::Duration::ZERO;
         Ok((Entry { attr, attr_ttl: ttl, entry_ttl: ttl }, Opened::document(fh, flags)))
+    }
+
+    /// Closes an open file with `close`, which says whether it was the inode's last. A document that
+    /// is not there yet goes with its last creator, and nobody joins it meanwhile.
+    pub(in crate::fs) fn close_pending(&self, handle: &Handle, close: impl FnOnce() -> bool) {
+        let is_pending = handle.inode.pending.lock().is_some();
+        if !is_pending {
+            close();
+            return;
+        }
+        let mut all = self.documents.pending.lock();
+        if !close() {
+            return;
+        }
+        if let Some(pending) = handle.inode.pending.lock().take() {
+            let key = (pending.dir, pending.name);
+            if all.get(&key).is_some_and(|known| Arc::ptr_eq(known, &handle.inode)) {
+                all.remove(&key);
+            }
+        }
     }
 
     fn pending_inode(&self, open: &OpenInode) -> Result<(Node, Inode)> {

@@ -13,9 +13,15 @@ use crate::fs::handle::Handle;
 use crate::store::key;
 use crate::store::record::{Rejected, Timestamp};
 
-/// PF_EXITING and PF_SIGNALED of the kernel's include/linux/sched.h.
-const PF_EXITING: u64 = 0x4;
+/// PF_SIGNALED of the kernel's include/linux/sched.h.
 const PF_SIGNALED: u64 = 0x400;
+
+/// Places of `flags` and `exit_code` in /proc/pid/stat, counted behind the command.
+const FLAGS: usize = 6;
+const EXIT_CODE: usize = 49;
+
+/// The bits of an exit code, as wait(2) gives it, that name a signal.
+const SIGNAL: u64 = 0x7f;
 
 /// Longest command that is kept, in bytes.
 const COMMAND_MAX: usize = 256;
@@ -42,13 +48,30 @@ impl Writer {
         if command.is_empty() {
             command = String::from_utf8_lossy(&read("comm")).trim_end().to_string();
         }
-        let stat = String::from_utf8_lossy(&read("stat")).into_owned();
-        // The command in parentheses may contain anything; field 9, flags, is the 7th behind it.
-        let flags = stat.rsplit_once(')').and_then(|(_, rest)| rest.split_ascii_whitespace().nth(6)?.parse().ok());
-        let flags: u64 = flags.unwrap_or(0);
-        let killed = flags & PF_EXITING != 0 && flags & PF_SIGNALED != 0;
-        Writer { pid, command, killed, errno }
+        Writer { pid, command, killed: was_killed(pid), errno }
     }
+}
+
+/// Whether a process that closes a file does so because a signal ends it.
+///
+/// Most of /proc/pid waits while the process executes another program, which may be just when
+/// it closes the file and waits for this answer. Its status does not, and tells by the absence
+/// of memory that it is ending; then nothing else waits either.
+fn was_killed(pid: u32) -> bool {
+    let read = |file: &str| std::fs::read(format!("/proc/{pid}/{file}")).unwrap_or_default();
+    let status = String::from_utf8_lossy(&read("status")).into_owned();
+    let field = |name: &str| status.lines().find_map(|line| line.strip_prefix(name)).map(str::trim);
+    if field("VmSize:").is_some() {
+        return false;
+    }
+    let stat = String::from_utf8_lossy(&read("stat")).into_owned();
+    // The command in parentheses may contain anything.
+    let behind = stat.rsplit_once(')').map_or("", |(_, behind)| behind);
+    let number = |at: usize| behind.split_ascii_whitespace().nth(at).and_then(|n| n.parse::<u64>().ok()).unwrap_or(0);
+    // The code shows to whom the process's memory would. Of a process with threads that ends by
+    // itself all threads but one are signaled too, but nothing is pending for the whole of it.
+    let pending = field("ShdPnd:").and_then(|bits| u64::from_str_radix(bits, 16).ok()).unwrap_or(0);
+    number(EXIT_CODE) & SIGNAL != 0 || (number(FLAGS) & PF_SIGNALED != 0 && pending != 0)
 }
 
 impl Fs {

@@ -195,9 +195,11 @@ impl Fs {
 
     /// The last descriptor of an open file is gone.
     pub fn release(&self, fh: u64) {
-        let Some((handle, last)) = self.handles.close(fh) else { return };
-        if !handle.is_virtual && (handle.inode.role() == Role::Document || handle.progress.lock().draft.is_some()) {
-            self.release_document(&handle, last);
+        let Some(handle) = self.handles.get(fh) else { return };
+        // Before it is closed: who opens the document meanwhile shares what is known of it.
+        if !handle.is_virtual && self.is_drafted(&handle) {
+            self.release_document(&handle);
         }
+        self.close_pending(&handle, || self.handles.close(fh).is_some_and(|(_, last)| last));
     }
 }

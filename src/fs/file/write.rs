@@ -64,7 +64,7 @@ impl Fs {
         }
         let txn = self.store.begin(&[handle.node().realm])?;
         // A rename that makes it a document says so under the same lock.
-        Ok(Some(txn))
+        Ok((handle.inode.role() != Role::Document).then_some(txn))
     }
 
     /// Times and privileges after a change of the content: capabilities go, and set-user-ID and

@@ -5,9 +5,12 @@
 //! of a realm's when it is first looked up, so that its inode numbers differ from the living
 //! ones and stay the same for as long as the mount lives.
 
+mod automatic;
 mod manage;
 mod names;
+mod retention;
 mod tree;
 mod views;
 
+pub(in crate::fs) use automatic::Automatic;
 pub(in crate::fs) use views::{View, Views};

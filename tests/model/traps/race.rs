@@ -212,3 +212,39 @@ fn access_times_of_files_that_go() {
         assert_sound(&fs);
     });
 }
+
+/// All creators of one document share it: nobody's close fails because another was quicker.
+#[test]
+fn a_document_with_several_creators() {
+    patiently(|| {
+        let (_, fs) = fresh();
+        let t = thread(&fs, "t");
+        // As the kernel has it: making and removing a name excludes that in the same directory.
+        let names = std::sync::Mutex::new(());
+        std::thread::scope(|scope| {
+            for client in 0..3u64 {
+                let (fs, names) = (&fs, &names);
+                scope.spawn(move || {
+                    for round in 0..3000 {
+                        let made = names.lock().unwrap();
+                        let flags = libc::O_RDWR | libc::O_TRUNC;
+                        let (entry, opened) = fs.create(USER, t, b"x.json", 0o644, flags).unwrap();
+                        drop(made);
+                        fs.write(opened.fh, 0, format!("[{round}, {client}]").as_bytes(), 0, false).unwrap();
+                        if (round + client) % 3 > 0 {
+                            fs.flush(opened.fh, u32::MAX).unwrap_or_else(|error| panic!("round {round}: {error}"));
+                        }
+                        fs.release(opened.fh);
+                        if (round + client) % 5 == 0 {
+                            let _alone = names.lock().unwrap();
+                            let _ = fs.unlink(t, b"x.json");
+                        }
+                        fs.forget(node(&entry), 1);
+                    }
+                });
+            }
+        });
+        assert_eq!(fs.status().rejected, 0);
+        assert_sound(&fs);
+    });
+}

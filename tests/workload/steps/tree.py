@@ -6,7 +6,7 @@ root = os.fsencode(sys.argv[1])
 os.mkdir(root)
 os.chdir(root)
 SECOND = 10**9
-old, late = -3 * SECOND // 2, 4_102_444_800 * SECOND + 7  # before 1970, and 2100
+old, late = -2 * SECOND, 4_102_444_800 * SECOND + 7  # before 1970, and 2100
 
 
 def write(name, content, mode=0o644):
