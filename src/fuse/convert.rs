@@ -5,7 +5,7 @@ use std::time::SystemTime;
 use fuser::{FileAttr, FileType, FopenFlags, INodeNo, Request, TimeOrNow};
 
 use crate::fs::{Attr, Caller, Opened, SetTime};
-use crate::store::record::Kind;
+use crate::store::record::{Kind, Timestamp};
 
 pub(super) fn file_type(kind: Kind) -> FileType {
     match kind {
@@ -73,7 +73,13 @@ pub(super) fn caller(request: &Request) -> Caller {
 pub(super) fn set_time(time: TimeOrNow) -> SetTime {
     match time {
         TimeOrNow::Now => SetTime::Now,
-        TimeOrNow::SpecificTime(time) => SetTime::To(time.into()),
+        // The crate takes the nanoseconds of a time before 1970 away where the kernel adds them.
+        TimeOrNow::SpecificTime(time) => SetTime::To(match time.duration_since(SystemTime::UNIX_EPOCH) {
+            Ok(_) => time.into(),
+            Err(before) => {
+                Timestamp { secs: -(before.duration().as_secs() as i64), nanos: before.duration().subsec_nanos() }
+            }
+        }),
     }
 }
 

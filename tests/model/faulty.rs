@@ -1,8 +1,8 @@
 //! An engine that fails on demand: writes as on a full disk, reads as on a broken one.
 
 use std::path::Path;
-use std::sync::{Arc, Mutex};
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
 
 use threadfs::engine::{Batch, Engine, Error, Keyspace, Result, Space, View, Visit};
 

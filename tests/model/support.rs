@@ -66,7 +66,7 @@ pub fn content(fs: &Fs, node: Node) -> Vec<u8> {
 
 /// All that is wrong in the store.
 pub fn assert_sound(fs: &Fs) {
-    let report = threadfs::store::check::check(fs.store()).unwrap();
+    let report = threadfs::store::check::check_with(fs.store(), true).unwrap();
     assert!(report.problems.is_empty(), "the store is not sound: {:#?}", report.problems);
 }
 

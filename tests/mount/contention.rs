@@ -29,13 +29,6 @@ fn no_torn_read_of_4_mib() {
 }
 
 #[test]
-fn no_torn_copy_by_the_kernel() {
-    let mount = Mount::new();
-    let result = mount.python(include_str!("py/copied.py"), &[&scaled(600, 10_000).to_string()]);
-    assert_eq!(result["wrong"], json!([]), "{result}");
-}
-
-#[test]
 fn no_stat_tells_the_size_of_a_draft() {
     let mount = Mount::new();
     let stats = scaled(40_000, 1_000_000);

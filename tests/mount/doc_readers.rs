@@ -92,21 +92,3 @@ fn copies_by_the_kernel_are_whole_and_new() {
         old = new;
     }
 }
-
-#[test]
-fn sendfile_from_a_file_that_stays_open() {
-    let mount = Mount::with_document("[\"old\"]");
-    let (writer, reader) = (mount.actor(), mount.actor());
-    reader.run(&format!("fd = os.open('{DOC}', os.O_RDONLY); out = os.open('copy', os.O_RDWR | os.O_CREAT)"));
-    reader.run(
-        "def send():\n\
-        \x20   os.ftruncate(out, 0); os.lseek(out, 0, 0); os.sendfile(out, fd, 0, 1000)\n\
-        \x20   return os.pread(out, 1000, 0)",
-    );
-    for n in 0..5 {
-        writer.run(&format!("f = open('{DOC}', 'w'); f.write('[\"v{n}\"]'); f.flush()"));
-        reader.run("send()");
-        writer.run("f.close()");
-        assert_eq!(reader.text("send()"), format!("[\"v{n}\"]"));
-    }
-}

@@ -70,7 +70,7 @@ fn reserved_names_are_reached_and_not_listed() {
     ] {
         let error = actor.fails(call);
         assert!(
-            ["EPERM", "EROFS", "EACCES", "EEXIST", "EBUSY", "ENOTEMPTY", "EXDEV"].contains(&error.as_str()),
+            ["EPERM", "EROFS", "EACCES", "EEXIST", "EBUSY", "ENOTEMPTY", "EXDEV", "EISDIR"].contains(&error.as_str()),
             "{call}: {error}"
         );
     }

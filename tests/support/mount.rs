@@ -351,7 +351,11 @@ impl Drop for Mount {
         if thread::panicking() {
             eprintln!("--- the log of {}:\n{log}---", self.path.display());
         } else if !self.how.tolerates_errors {
-            assert!(!log.contains(" ERROR "), "errors in the log:\n{log}");
+            // The library of the protocol answers the news that a request was interrupted, which the
+            // kernel may not expect any more when the request is done: no fault of anybody's.
+            let harmless = "ERROR Failed to send FUSE reply: No such file or directory";
+            let faults = log.lines().filter(|line| line.contains(" ERROR ") && !line.contains(harmless)).count();
+            assert_eq!(faults, 0, "errors in the log:\n{log}");
         }
     }
 }

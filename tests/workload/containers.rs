@@ -34,8 +34,5 @@ fn a_workspace_bound_into_another_mount_namespace() {
         wait
         flock --nonblock lock true && echo the lock is free"#;
     let told = crate::places::on(&mount.path, steps);
-    assert_eq!(
-        told,
-        "other 1234:5678\nfrom inside\nfrom outside\nfrom inside\nthe lock holds\nthe lock is free\n"
-    );
+    assert_eq!(told, "other 1234:5678\nfrom inside\nfrom outside\nfrom inside\nthe lock holds\nthe lock is free\n");
 }

@@ -106,11 +106,11 @@ fn a_store_that_was_full_when_its_daemon_was_killed_opens_again() {
 fn a_full_document_keeps_its_old_content() {
     let (_disk, _mount, actor) = small();
     assert_eq!(actor.fails("fill()"), "ENOSPC");
-    // Larger than what is left for deletions and the like.
-    actor.run("large = '[\"' + os.urandom(3 << 20).hex() + '\"]'");
+    // Larger than what is left for deletions and the like, and each another one.
+    actor.run("large = lambda: '[\"' + os.urandom(3 << 20).hex() + '\"]'");
     let mut refused = false;
     for _ in 0..20 {
-        refused |= actor.try_run("save(large)").is_err();
+        refused |= actor.try_run("save(large())").is_err();
     }
     assert!(refused, "twenty large documents had room on a full disk");
     let kept = actor.number("len(open('sandbox.json').read())");

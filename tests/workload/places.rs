@@ -62,7 +62,9 @@ pub fn on(root: &Path, steps: &str) -> String {
     let elsewhere = folder();
     let mut command = Command::new("bash");
     command.args(["--noprofile", "--norc", "-euo", "pipefail", "-c"]).arg(steps).current_dir(workspace);
-    command.env("elsewhere", elsewhere.path()).env("steps", concat!(env!("CARGO_MANIFEST_DIR"), "/tests/workload/steps"));
+    command
+        .env("elsewhere", elsewhere.path())
+        .env("steps", concat!(env!("CARGO_MANIFEST_DIR"), "/tests/workload/steps"));
     command.envs([("LC_ALL", "C.UTF-8"), ("TZ", "UTC"), ("PYTHONDONTWRITEBYTECODE", "1")]);
     let done = run(&mut command, DEADLINE);
     assert!(done.status.success(), "in {}: {}\n{}\n{}", root.display(), done.status, done.stdout, done.stderr);

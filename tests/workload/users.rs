@@ -43,7 +43,10 @@ fn a_file_that_is_created_read_only_is_written_by_who_created_it() {
         assert_eq!(user.text("os.pread(fd, 100, 0)"), "content");
         user.run("os.close(fd)");
         assert_eq!(user.number(&format!("os.stat('of {mode}').st_size")), 7);
-        assert_eq!(user.number(&format!("os.stat('of {mode}').st_mode & 0o777")), i64::from_str_radix(&mode[2..], 8).unwrap());
+        assert_eq!(
+            user.number(&format!("os.stat('of {mode}').st_mode & 0o777")),
+            i64::from_str_radix(&mode[2..], 8).unwrap()
+        );
     }
     assert_eq!(user.fails("open('of 0o444', 'a')"), "EACCES");
     assert_eq!(user.fails("open('of 0o200')"), "EACCES");

@@ -307,6 +307,14 @@ impl Engine for RocksEngine {
 impl Drop for RocksEngine {
     fn drop(&mut self) {
         if let Some(db) = self.db.get_mut() {
+            // Into tables, whose every block has a checksum: a log that is damaged afterwards
+            // could only be read up to the damage.
+            for space in [Keyspace::Meta, Keyspace::Data] {
+                let flushed = family(db, space).and_then(|family| db.flush_cf(family).map_err(|e| from_rocks(&e)));
+                if let Err(e) = flushed {
+                    log::warn!("store {}: the last flush failed, the log has it: {e}", self.directory.display());
+                }
+            }
             if let Err(e) = db.flush_wal(true) {
                 log::error!("store {}: the last sync failed: {e}", self.directory.display());
             }

@@ -92,7 +92,8 @@ impl Fs {
         let over: Vec<RealmId> = {
             let mut bursts = self.automatic.bursts.lock();
             // A thread that has been quiet for long needs no memory of its last burst.
-            bursts.retain(|_, burst| burst.unkept.is_some() || burst.last.elapsed() < cooldown + Duration::from_secs(60));
+            bursts
+                .retain(|_, burst| burst.unkept.is_some() || burst.last.elapsed() < cooldown + Duration::from_secs(60));
             bursts
                 .iter()
                 .filter(|(_, burst)| burst.unkept.is_some() && burst.last.elapsed() >= cooldown)

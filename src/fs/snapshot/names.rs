@@ -96,7 +96,9 @@ mod tests {
         assert_eq!(at("@2026-11-30T12:00Z"), Some((1_796_040_000, 0)));
         assert_eq!(at("@2000-02-29T00:00:00Z"), Some((951_782_400, 0)));
         assert_eq!(at("@1970-01-01T00:00:00Z"), Some((0, 0)));
-        for wrong in ["@", "@noon", "@2026-11-30", "@2026-13-01T00:00:00Z", "@2026-11-30T12:00:00", "2026-11-30T12:00:00Z"] {
+        for wrong in
+            ["@", "@noon", "@2026-11-30", "@2026-13-01T00:00:00Z", "@2026-11-30T12:00:00", "2026-11-30T12:00:00Z"]
+        {
             assert_eq!(at(wrong), None, "{wrong}");
         }
     }
@@ -105,7 +107,9 @@ mod tests {
     fn new_names() {
         assert!(check_new(b"before-upgrade").is_ok());
         assert!(check_new(&[b'x'; 200]).is_ok());
-        for (name, errno) in [(&b"@noon"[..], libc::EINVAL), (b"auto-1", libc::EINVAL), (&[b'x'; 201], libc::ENAMETOOLONG)] {
+        for (name, errno) in
+            [(&b"@noon"[..], libc::EINVAL), (b"auto-1", libc::EINVAL), (&[b'x'; 201], libc::ENAMETOOLONG)]
+        {
             assert_eq!(check_new(name).unwrap_err().errno(), errno);
         }
     }

@@ -53,7 +53,8 @@ mod tests {
     #[test]
     fn at_noon_five_to_noon_can_be_read() {
         // One a second for three hours.
-        let all: Vec<_> = (0..3 * HOUR).map(|i| snapshot(i as u64 + 1, NOON - 3 * HOUR + i, SnapshotKind::Automatic)).collect();
+        let all: Vec<_> =
+            (0..3 * HOUR).map(|i| snapshot(i as u64 + 1, NOON - 3 * HOUR + i, SnapshotKind::Automatic)).collect();
         let dropped: HashSet<Epoch> =
             unkept(&all, Timestamp { secs: NOON, nanos: 0 }, &FsOptions::default()).into_iter().collect();
         let kept: Vec<i64> =

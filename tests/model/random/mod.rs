@@ -47,7 +47,7 @@ fn cases(usual: u32) -> u32 {
 }
 
 proptest! {
-    #![proptest_config(config(cases(400)))]
+    #![proptest_config(config(cases(3000)))]
 
     #[test]
     fn the_core_does_what_the_model_does(steps in op::anything(60)) {
@@ -63,7 +63,7 @@ proptest! {
 }
 
 proptest! {
-    #![proptest_config(config(cases(400) / 40))]
+    #![proptest_config(config(cases(3000) / 50))]
 
     #[test]
     fn and_so_it_does_on_rocksdb(steps in prop_oneof![op::anything(60), op::documents(60)]) {

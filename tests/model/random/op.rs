@@ -55,6 +55,12 @@ pub enum Op {
         to: (Pick, usize),
         mode: u8,
     },
+    /// Renames one existing name onto another.
+    Swap {
+        from: Pick,
+        to: Pick,
+        mode: u8,
+    },
     Create {
         dir: Pick,
         name: usize,
@@ -273,7 +279,7 @@ fn fallocate_mode() -> impl Strategy<Value = i32> {
 fn names() -> impl Strategy<Value = Op> {
     let pick = any::<Pick>;
     // The long ones seldom.
-    let name = || prop_oneof![20 => 0..7usize, 1 => 7..9usize];
+    let name = || prop_oneof![20 => 0..3usize, 20 => 0..7usize, 1 => 7..9usize];
     let user = any::<bool>;
     prop_oneof![
         1 => (pick(), name()).prop_map(|(dir, name)| Op::Lookup { dir, name }),
@@ -288,6 +294,7 @@ fn names() -> impl Strategy<Value = Op> {
         3 => (pick(), name()).prop_map(|(dir, name)| Op::Rmdir { dir, name }),
         6 => (pick(), name(), pick(), name(), prop_oneof![4 => Just(0u8), 1 => Just(1), 2 => Just(2)])
             .prop_map(|(a, b, c, d, mode)| Op::Rename { from: (a, b), to: (c, d), mode }),
+        4 => (pick(), pick(), prop_oneof![2 => Just(0u8), 3 => Just(2)]).prop_map(|(from, to, mode)| Op::Swap { from, to, mode }),
         3 => (pick(), 1..6usize).prop_map(|(dir, limit)| Op::List { dir, limit }),
         1 => pick().prop_map(|node| Op::Readlink { node }),
     ]
@@ -342,7 +349,7 @@ fn op() -> impl Strategy<Value = Op> {
 fn document_op() -> impl Strategy<Value = Op> {
     let handle = any::<Pick>;
     // Two documents, two files that may become some, and one in the directory above.
-    let place = || prop_oneof![2 => Just((2u8, 4usize)), 1 => Just((2, 5)), 2 => Just((2, 0)), 1 => Just((2, 1)), 1 => Just((3, 4))];
+    let place = || prop_oneof![6 => Just((2u8, 4usize)), 1 => Just((2, 5)), 3 => Just((2, 0)), 1 => Just((3, 4))];
     let set = (size(), any::<bool>(), proptest::option::weighted(0.3, -5..5i64))
         .prop_map(|(size, resize, mtime)| Set { size: resize.then_some(size), mtime, ..Set::default() });
     prop_oneof![

@@ -307,6 +307,16 @@ impl World {
                 let (a, b) = (self.dir(from.0), self.dir(to.0));
                 self.rename((a, &name(from.1)), (b, &name(to.1)), *mode);
             }
+            Op::Swap { from, to, mode } => {
+                let each = |(dir, inode): (&Id, &Inode)| {
+                    inode.entries.keys().map(|name| (*dir, name.clone())).collect::<Vec<_>>()
+                };
+                let all: Vec<(Id, Vec<u8>)> = self.tree.inodes.iter().flat_map(each).collect();
+                let (from, to) = (&all[usize::from(*from) % all.len()], &all[usize::from(*to) % all.len()]);
+                self.know(from.0);
+                self.know(to.0);
+                self.rename((from.0, &from.1), (to.0, &to.1), *mode);
+            }
             Op::Create { dir, name: n, flags, mode, user } => {
                 let dir = self.dir(*dir);
                 self.create(dir, &name(*n), *flags, *mode, *user);

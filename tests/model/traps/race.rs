@@ -30,12 +30,8 @@ fn patiently(run: impl FnOnce() + Send + 'static) {
 
 /// What the daemon does beside the requests.
 fn background(fs: &Fs, ended: &AtomicBool) {
-    let record = SnapshotRecord {
-        kind: SnapshotKind::Home,
-        name: Vec::new(),
-        time: Timestamp::now(),
-        reason: String::new(),
-    };
+    let record =
+        SnapshotRecord { kind: SnapshotKind::Home, name: Vec::new(), time: Timestamp::now(), reason: String::new() };
     while !ended.load(Ordering::SeqCst) {
         let number = fs.store().take_home_snapshot(b"s", &record).unwrap();
         fs.tick();
@@ -82,7 +78,8 @@ fn clients_that_know_nothing_of_each_other() {
         // The first two threads are still known to who made them; nothing else is.
         let orphans = key::all(key::tag::ORPHAN);
         let found = engine.first(Keyspace::Meta, &orphans, &key::after(&orphans)).unwrap();
-        let planted = |key: &[u8]| key::realm_of(key).is_some_and(|realm| realm.0 <= 2) || key::number_of(key) == Some(2);
+        let planted =
+            |key: &[u8]| key::realm_of(key).is_some_and(|realm| realm.0 <= 2) || key::number_of(key) == Some(2);
         assert!(found.as_ref().is_none_or(|(key, _)| planted(key)), "an orphan that nobody knows: {found:?}");
         assert_eq!(fs.status().drafts, 0);
     });

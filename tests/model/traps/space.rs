@@ -53,10 +53,7 @@ fn plant(fs: &Fs) -> Tree {
 
 fn operations() -> Vec<Operation> {
     const PUNCH: i32 = libc::FALLOC_FL_PUNCH_HOLE | libc::FALLOC_FL_KEEP_SIZE;
-    fn operation(
-        name: &'static str,
-        run: impl Fn(&Fs, &Tree) -> threadfs::fs::Result<()> + 'static,
-    ) -> Operation {
+    fn operation(name: &'static str, run: impl Fn(&Fs, &Tree) -> threadfs::fs::Result<()> + 'static) -> Operation {
         (name, Box::new(run))
     }
     let set = |set: SetAttr| move |fs: &Fs, t: &Tree| fs.setattr(USER, t.plain, set, None).map(drop);

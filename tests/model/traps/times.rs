@@ -65,8 +65,12 @@ fn of_parents_and_of_what_is_in_them() {
     check("chown", ["", "", "c"], &|| set(SetAttr { uid: Some(9), ..SetAttr::default() }));
     check("setxattr", ["", "", "c"], &|| fs.setxattr(plain, b"user.a", b"x", 0).unwrap());
     check("removexattr", ["", "", "c"], &|| fs.removexattr(plain, b"user.a").unwrap());
-    check("utimensat of the atime", ["", "", "c"], &|| set(SetAttr { atime: Some(SetTime::Now), ..SetAttr::default() }));
-    check("utimensat of the mtime", ["", "", "mc"], &|| set(SetAttr { mtime: Some(SetTime::Now), ..SetAttr::default() }));
+    check("utimensat of the atime", ["", "", "c"], &|| {
+        set(SetAttr { atime: Some(SetTime::Now), ..SetAttr::default() })
+    });
+    check("utimensat of the mtime", ["", "", "mc"], &|| {
+        set(SetAttr { mtime: Some(SetTime::Now), ..SetAttr::default() })
+    });
     let t = thread(&fs, "t");
     let (_, fh) = create(&fs, t, "x.json");
     assert_eq!(changes(&fs, &[t], || done(fs.write(fh, 0, b"{}", 0, false).unwrap())), [""]);
