@@ -88,6 +88,11 @@ impl Engine for MemoryEngine {
         "memory"
     }
 
+    fn is_new(&self) -> bool {
+        let state = self.state.read();
+        state.meta.is_empty() && state.data.is_empty()
+    }
+
     fn view(&self) -> Box<dyn View + '_> {
         Box::new(self.state.read().clone())
     }

@@ -80,6 +80,9 @@ pub trait Engine: View + Send + Sync {
     /// A short name for the status: `rocksdb` or `memory`.
     fn name(&self) -> &'static str;
 
+    /// Whether nothing was there when it was opened.
+    fn is_new(&self) -> bool;
+
     /// The present state, frozen.
     fn view(&self) -> Box<dyn View + '_>;
 

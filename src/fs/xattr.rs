@@ -24,7 +24,12 @@ impl Fs {
         if node.is_virtual() {
             return self.getxattr_virtual(node, name);
         }
-        match self.store.reader().xattr(node.realm, node.local, name)? {
+        let pending = self.with_pending(node, |pending| pending.xattrs.get(name).cloned());
+        let value = match pending {
+            Some(value) => value,
+            None => self.store.reader().xattr(node.realm, node.local, name)?,
+        };
+        match value {
             Some(value) => Ok(value),
             None => refuse(libc::ENODATA),
         }
@@ -39,7 +44,12 @@ impl Fs {
             return Ok(Vec::new());
         }
         let mut list = Vec::new();
-        for name in self.store.reader().xattr_names(node.realm, node.local)? {
+        let pending = self.with_pending(node, |pending| pending.xattrs.keys().cloned().collect());
+        let names: Vec<Vec<u8>> = match pending {
+            Some(names) => names,
+            None => self.store.reader().xattr_names(node.realm, node.local)?,
+        };
+        for name in names {
             list.extend_from_slice(&name);
             list.push(0);
         }
@@ -51,7 +61,7 @@ impl Fs {
     /// # Errors
     /// EEXIST with XATTR_CREATE, ENODATA with XATTR_REPLACE; ERANGE for a name over 255 bytes,
     /// E2BIG for a value over 64 KiB, ENOSPC when the names would be too many to list;
-    /// EOPNOTSUPP for a document that is not committed yet, and for POSIX ACLs.
+    /// EOPNOTSUPP for POSIX ACLs, and for a file that has lost its last name.
     pub fn setxattr(&self, node: Node, name: &[u8], value: &[u8], flags: i32) -> Result<()> {
         if node.is_virtual() {
             return refuse(if node.is_view() { libc::EROFS } else { libc::EPERM });
@@ -65,22 +75,20 @@ impl Fs {
         if name.starts_with(b"system.") {
             return refuse(libc::EOPNOTSUPP);
         }
+        let pending = self.with_pending(node, |pending| {
+            let names: Vec<Vec<u8>> = pending.xattrs.keys().cloned().collect();
+            check_set(&names, name, flags)?;
+            pending.xattrs.insert(name.to_vec(), value.to_vec());
+            pending.inode.ctime = Timestamp::now();
+            Ok(())
+        });
+        if let Some(done) = pending {
+            return done;
+        }
         let mut txn = self.store.begin(&[node.realm])?;
-        // A file without a name keeps no attributes, and a pending document has none yet.
         let Some(mut inode) = txn.inode(node.realm, node.local)? else { return refuse(libc::EOPNOTSUPP) };
-        let old = txn.xattr(node.realm, node.local, name)?;
-        match &old {
-            Some(_) if flags & libc::XATTR_CREATE != 0 => return refuse(libc::EEXIST),
-            None if flags & libc::XATTR_REPLACE != 0 => return refuse(libc::ENODATA),
-            None => {
-                let names = txn.xattr_names(node.realm, node.local)?;
-                let listed: usize = names.iter().map(|name| name.len() + 1).sum();
-                if listed + name.len() + 1 > LIST_MAX {
-                    return refuse(libc::ENOSPC);
-                }
-                inode.xattrs += 1;
-            }
-            Some(_) => {}
+        if check_set(&txn.xattr_names(node.realm, node.local)?, name, flags)? {
+            inode.xattrs += 1;
         }
         inode.ctime = Timestamp::now();
         txn.put_record(key::xattr(node.realm, node.local, name), value)?;
@@ -97,6 +105,13 @@ impl Fs {
         if node.is_virtual() {
             return refuse(if node.is_view() { libc::EROFS } else { libc::EPERM });
         }
+        let removed = self.with_pending(node, |pending| {
+            pending.inode.ctime = Timestamp::now();
+            pending.xattrs.remove(name)
+        });
+        if let Some(removed) = removed {
+            return removed.map_or_else(|| refuse(libc::ENODATA), |_| Ok(()));
+        }
         let mut txn = self.store.begin(&[node.realm])?;
         let Some(mut inode) = txn.inode(node.realm, node.local)? else { return refuse(libc::ENODATA) };
         if txn.xattr(node.realm, node.local, name)?.is_none() {
@@ -107,5 +122,17 @@ impl Fs {
         txn.delete_record(key::xattr(node.realm, node.local, name))?;
         txn.put_inode(node.realm, node.local, &inode)?;
         self.commit(txn)
+    }
+}
+
+/// Whether an attribute may be set beside those that are there; true says that it is a new one.
+fn check_set(names: &[Vec<u8>], name: &[u8], flags: i32) -> Result<bool> {
+    let is_there = names.iter().any(|known| known == name);
+    let listed: usize = names.iter().map(|known| known.len() + 1).sum();
+    match is_there {
+        true if flags & libc::XATTR_CREATE != 0 => refuse(libc::EEXIST),
+        false if flags & libc::XATTR_REPLACE != 0 => refuse(libc::ENODATA),
+        false if listed + name.len() + 1 > LIST_MAX => refuse(libc::ENOSPC),
+        is_there => Ok(!is_there),
     }
 }

@@ -47,6 +47,11 @@ fn create(engine: &dyn Engine) -> Result<Superblock> {
     if engine.first(Keyspace::Meta, b"", b"")?.is_some() {
         return Err(Error::corrupt("it has records but no superblock"));
     }
+    if !engine.is_new() {
+        return Err(Error::corrupt(
+            "it has no superblock. If its very first mount was interrupted, remove the directory and mount again",
+        ));
+    }
     let now = Timestamp::now();
     let random = || RandomState::new().build_hasher().finish();
     let superblock = Superblock {

@@ -116,6 +116,10 @@ impl Engine for Faulty {
         self.inner.name()
     }
 
+    fn is_new(&self) -> bool {
+        self.inner.is_new()
+    }
+
     fn view(&self) -> Box<dyn View + '_> {
         Box::new(FaultyView { inner: self.inner.view(), reads: &self.reads })
     }

@@ -193,7 +193,7 @@ fn removing_the_directory_wins_and_the_commit_is_enoent() {
 fn rmtree_with_a_pending_document() {
     let mount = mount();
     let (writer, other) = (mount.actor(), mount.actor());
-    other.run(&format!("pathlib.Path('threads/t/other.json').write_text('[]'); os.makedirs('threads/t/a/b')"));
+    other.run("pathlib.Path('threads/t/other.json').write_text('[]'); os.makedirs('threads/t/a/b')");
     writer.run(OPEN);
     writer.run("os.write(fd, b'[1]')");
     other.run("shutil.rmtree('threads/t')");
@@ -261,7 +261,7 @@ fn copies_with_all_attributes_make_documents() {
         "pathlib.Path('source').write_text('[1]'); os.setxattr('source', 'user.a', b'1'); os.chmod('source', 0o640)",
     );
     writer.run("os.utime('source', ns=(5, 456_000_000_009)); os.chown('source', 3, 4)");
-    let tar = "tar -cf - --transform s/source/new.json/ source | tar -xf - -C threads/t";
+    let tar = "tar --format=posix -cf - --transform s/source/new.json/ source | tar -xf - -C threads/t";
     for copy in ["cp -a source threads/t/new.json", "rsync -aX source threads/t/new.json", tar] {
         let program = copy.split(' ').next().unwrap();
         if !writer.is(&format!("shutil.which('{program}') is not None")) {
@@ -277,12 +277,14 @@ fn copies_with_all_attributes_make_documents() {
 }
 
 #[test]
-fn extended_attributes_come_after_the_first_commit() {
+fn extended_attributes_set_before_the_first_commit_come_with_it() {
     let mount = mount();
     let writer = mount.actor();
     writer.run(OPEN);
-    assert_eq!(writer.fails("os.setxattr(fd, 'user.a', b'1')"), "EOPNOTSUPP");
-    assert!(writer.is("os.listxattr(fd) == []"));
-    writer.run("os.write(fd, b'[]'); os.fsync(fd); os.setxattr(fd, 'user.a', b'1'); os.close(fd)");
+    writer.run("os.setxattr(fd, 'user.a', b'1'); os.setxattr(fd, 'user.b', b'2'); os.removexattr(fd, 'user.b')");
+    assert!(writer.is("os.listxattr(fd) == ['user.a'] and os.getxattr(fd, 'user.a') == b'1'"));
+    assert_eq!(writer.fails("os.setxattr(fd, 'user.a', b'3', os.XATTR_CREATE)"), "EEXIST");
+    writer.run("os.write(fd, b'[]'); os.close(fd)");
     assert_eq!(writer.text(&format!("os.getxattr('{DOC}', 'user.a')")), "1");
+    assert!(writer.is(&format!("os.listxattr('{DOC}') == ['user.a']")));
 }

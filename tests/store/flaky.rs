@@ -53,6 +53,10 @@ impl Engine for Flaky {
         self.inner.name()
     }
 
+    fn is_new(&self) -> bool {
+        self.inner.is_new()
+    }
+
     fn view(&self) -> Box<dyn View + '_> {
         self.inner.view()
     }

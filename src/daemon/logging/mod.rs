@@ -75,12 +75,19 @@ impl Log for Logger {
     fn log(&self, record: &Record<'_>) {
         if self.enabled(record.metadata()) {
             let message = one_line(&record.args().to_string());
+            if message == ANSWER_TO_NOBODY {
+                return;
+            }
             self.output.lock().write(record.level(), &clock::utc(SystemTime::now()), &message);
         }
     }
 
     fn flush(&self) {}
 }
+
+/// What the FUSE library says when the kernel does not wait for an answer any more: the caller was
+/// interrupted. It is no error.
+const ANSWER_TO_NOBODY: &str = "Failed to send FUSE reply: No such file or directory (os error 2)";
 
 /// Names and reasons come from users: a line break in one must not look like a second event,
 /// nor an escape sequence reach a terminal.

@@ -34,6 +34,7 @@ pub struct RocksEngine {
     /// None only while a failed reopening is retried.
     db: RwLock<Option<DB>>,
     tuning: Tuning,
+    created: bool,
     directory: PathBuf,
     last_reopen: Mutex<Option<Instant>>,
     /// Dropped last: it says that the store is free.
@@ -50,6 +51,7 @@ impl RocksEngine {
         Ok(RocksEngine {
             db: RwLock::new(Some(db)),
             tuning,
+            created,
             directory: directory.to_path_buf(),
             last_reopen: Mutex::new(None),
             _holder: holder,
@@ -246,6 +248,10 @@ impl View for BrokenView {
 impl Engine for RocksEngine {
     fn name(&self) -> &'static str {
         "rocksdb"
+    }
+
+    fn is_new(&self) -> bool {
+        self.created
     }
 
     fn view(&self) -> Box<dyn View + '_> {

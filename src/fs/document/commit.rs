@@ -9,6 +9,7 @@ use crate::fs::error::{Error, Result, refuse};
 use crate::fs::handle::{Handle, OpenInode};
 use crate::fs::namespace::RECORD_BYTES;
 use crate::fs::{Durability, Fs, OnInvalid};
+use crate::store::key;
 use crate::store::record::{Dirent, Inode, Kind, Target, Timestamp};
 
 impl Fs {
@@ -65,6 +66,10 @@ impl Fs {
             txn.add_usage(realm, 1, 0)?;
             txn.write_content(realm, node.local, &mut inode, 0, &draft.bytes)?;
             stamp(&mut inode);
+            for (name, value) in &pending.xattrs {
+                txn.put_record(key::xattr(realm, node.local, name), value)?;
+                inode.xattrs += 1;
+            }
             txn.put_inode(realm, node.local, &inode)?;
             let dirent = Dirent { target: Target::Inode(node.local), kind: Kind::File };
             self.add_name(&mut txn, pending.dir, &mut parent, &pending.name, &dirent, now)?;

@@ -3,6 +3,7 @@
 //! Such a document has an inode number, which its creators share, but no record and no name:
 //! stat and readdir do not know it. Its first commit makes all of that at once.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::fs::attr::{Attr, Caller};
@@ -21,6 +22,8 @@ pub(in crate::fs) struct Pending {
     pub(in crate::fs) name: Vec<u8>,
     /// What its inode will be.
     pub(in crate::fs) inode: Inode,
+    /// What its extended attributes will be.
+    pub(in crate::fs) xattrs: BTreeMap<Vec<u8>, Vec<u8>>,
 }
 
 impl Fs {
@@ -54,7 +57,7 @@ impl Fs {
                 (node, inode)
             }
         };
-        let pending = Pending { dir, name: name.to_vec(), inode: inode.clone() };
+        let pending = Pending { dir, name: name.to_vec(), inode: inode.clone(), xattrs: BTreeMap::new() };
         let generation = self.rules.generation();
         let attr = Attr::of(node.ino(), &inode, inode.btime);
         self.inodes.looked_up(node, Role::Document, generation);
@@ -95,12 +98,18 @@ impl Fs {
         }
     }
 
-    /// Changes the inode of a document that is pending; false when it is not.
-    pub(in crate::fs) fn change_pending(&self, node: Node, change: impl FnOnce(&mut Inode)) -> Option<Attr> {
+    /// Looks at a document that is pending, or changes it; None when it is not pending.
+    pub(in crate::fs) fn with_pending<T>(&self, node: Node, look: impl FnOnce(&mut Pending) -> T) -> Option<T> {
         let open = self.handles.inode(node)?;
         let mut pending = open.pending.lock();
-        let pending = pending.as_mut()?;
-        change(&mut pending.inode);
-        Some(Attr::of(node.ino(), &pending.inode, pending.inode.btime))
+        pending.as_mut().map(look)
+    }
+
+    /// Changes the inode of a document that is pending; None when it is not.
+    pub(in crate::fs) fn change_pending(&self, node: Node, change: impl FnOnce(&mut Inode)) -> Option<Attr> {
+        self.with_pending(node, |pending| {
+            change(&mut pending.inode);
+            Attr::of(node.ino(), &pending.inode, pending.inode.btime)
+        })
     }
 }

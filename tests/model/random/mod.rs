@@ -28,6 +28,7 @@ fn run(reopen: impl FnMut() -> Arc<dyn Engine> + 'static, steps: &[Step]) {
         for (at, step) in steps.iter().enumerate() {
             world.step(at, step);
         }
+        world.tear_down();
         world.end();
     }));
     if let Err(why) = done {
@@ -47,7 +48,7 @@ fn cases(usual: u32) -> u32 {
 }
 
 proptest! {
-    #![proptest_config(config(cases(3000)))]
+    #![proptest_config(config(cases(1500)))]
 
     #[test]
     fn the_core_does_what_the_model_does(steps in op::anything(60)) {
@@ -63,7 +64,7 @@ proptest! {
 }
 
 proptest! {
-    #![proptest_config(config(cases(3000) / 50))]
+    #![proptest_config(config(cases(1500) / 50))]
 
     #[test]
     fn and_so_it_does_on_rocksdb(steps in prop_oneof![op::anything(60), op::documents(60)]) {

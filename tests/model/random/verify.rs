@@ -1,12 +1,13 @@
 //! The whole tree, compared.
 
 use std::collections::BTreeMap;
+use std::ops::ControlFlow;
 
 use threadfs::engine::Keyspace;
 use threadfs::fs::{Attr, Fs, Node};
 use threadfs::store::key;
 use threadfs::store::record::{Kind, Timestamp};
-use threadfs::store::{Records, Store};
+use threadfs::store::{HOME, Records, Store};
 
 use super::tree::{Id, Inode, Moment, ROOT, Role};
 use super::world::World;
@@ -148,6 +149,27 @@ impl World {
         }
     }
 
+    /// Nothing is left but the root, and refused drafts.
+    pub fn verify_empty(&self) {
+        let mut left = Vec::new();
+        for space in [Keyspace::Meta, Keyspace::Data] {
+            let mut add = |key: &[u8], _: &[u8]| {
+                let of_home = key::realm_of(key) == Some(HOME) && b"RNIUAX".contains(&key[0]);
+                let of_drafts = key[0] == key::tag::REJECTED;
+                let expected = match space {
+                    Keyspace::Meta => key == key::SUPERBLOCK || of_home || of_drafts,
+                    Keyspace::Data => key.starts_with(&[0xff; 4]),
+                };
+                if !expected {
+                    left.push(String::from_utf8_lossy(key).into_owned());
+                }
+                ControlFlow::Continue(())
+            };
+            self.fs().store().engine().scan(space, b"", b"", &mut add).unwrap();
+        }
+        assert!(left.is_empty(), "left in the store: {left:?}");
+    }
+
     /// An inode for messages.
     pub fn show(&self, id: Id) -> String {
         if id == ROOT {
@@ -179,7 +201,7 @@ fn orphans(store: &Store) -> usize {
         .engine()
         .scan(Keyspace::Meta, &prefix, &key::after(&prefix), &mut |_, _| {
             count += 1;
-            std::ops::ControlFlow::Continue(())
+            ControlFlow::Continue(())
         })
         .unwrap();
     count

@@ -159,7 +159,13 @@ impl World {
         // What leaves nothing to tell a refusal by, or has several parts, runs undisturbed.
         let whole = !matches!(
             step.op,
-            Op::Release { .. } | Op::Forget { .. } | Op::Save { .. } | Op::Tick | Op::Remount | Op::List { .. }
+            Op::Release { .. }
+                | Op::Forget { .. }
+                | Op::Save { .. }
+                | Op::Tick
+                | Op::MoveThreads
+                | Op::Remount
+                | Op::List { .. }
         );
         self.full = step.full && whole;
         if self.full {
@@ -177,13 +183,41 @@ impl World {
         assert_sound(self.fs());
         self.remount();
         self.verify(true);
-        for id in self.tree.inodes.keys().copied().collect::<Vec<_>>() {
-            self.touched.insert(id);
-        }
-        self.verify(true);
-        while !self.fs().collect_for(std::time::Duration::from_secs(10)) {}
+        self.collect();
         assert_sound(self.fs());
         self.verify(true);
+    }
+
+    fn collect(&self) {
+        while !self.fs().collect_for(std::time::Duration::from_secs(10)) {}
+    }
+
+    /// Deletes everything, as the kernel would: then nothing may be left in the store.
+    pub fn tear_down(&mut self) {
+        self.began = Timestamp::now();
+        while !self.handles.is_empty() {
+            self.release(0);
+        }
+        let mut all = self.tree.below(ROOT);
+        all.dedup();
+        // What is deepest comes last.
+        for id in all.into_iter().rev() {
+            for (dir, name) in self.tree.names(id) {
+                self.know(dir);
+                match self.tree.get(id).is_dir() {
+                    true => self.rmdir(dir, &name),
+                    false => self.unlink(dir, &name),
+                }
+            }
+        }
+        for id in self.tree.inodes.keys().copied().collect::<Vec<_>>() {
+            self.forget(id);
+        }
+        self.sweep();
+        self.verify(true);
+        self.collect();
+        assert_sound(self.fs());
+        self.verify_empty();
     }
 
     /// What a call has to end with: one of these errors, or success if there is none. With
@@ -348,6 +382,9 @@ impl World {
             }
             Op::Tick => self.fs().tick(),
             Op::MoveThreads => {
+                while !self.handles.is_empty() {
+                    self.release(0);
+                }
                 let here = self.tree.child(ROOT, b"threads").is_some();
                 let (from, to): (&[u8], &[u8]) = if here { (b"threads", b"c") } else { (b"c", b"threads") };
                 self.rename((ROOT, from), (ROOT, to), 1);
