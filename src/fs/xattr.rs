@@ -106,8 +106,9 @@ impl Fs {
             return refuse(if node.is_view() { libc::EROFS } else { libc::EPERM });
         }
         let removed = self.with_pending(node, |pending| {
+            let removed = pending.xattrs.remove(name)?;
             pending.inode.ctime = Timestamp::now();
-            pending.xattrs.remove(name)
+            Some(removed)
         });
         if let Some(removed) = removed {
             return removed.map_or_else(|| refuse(libc::ENODATA), |_| Ok(()));
