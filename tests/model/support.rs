@@ -20,7 +20,13 @@ pub const ROOT_USER: Caller = Caller { uid: 0, gid: 0, pid: 1 };
 pub const USER: Caller = Caller { uid: 1000, gid: 1001, pid: 2 };
 
 pub fn options() -> FsOptions {
-    FsOptions { max_document_bytes: DOCUMENT_MAX, ttl: Duration::from_secs(1), ..FsOptions::default() }
+    FsOptions {
+        max_document_bytes: DOCUMENT_MAX,
+        versions_per_document: 3,
+        version_bytes_per_document: 2 * DOCUMENT_MAX,
+        ttl: Duration::from_secs(1),
+        ..FsOptions::default()
+    }
 }
 
 /// Mounts what an engine holds.

@@ -36,6 +36,7 @@ mod names;
 mod orphans;
 mod renames;
 mod requests;
+mod snapshots;
 mod sparse;
 mod special;
 mod sqlite;

@@ -7,7 +7,7 @@ use threadfs::engine::Keyspace;
 use threadfs::fs::{Attr, Fs, Node};
 use threadfs::store::key;
 use threadfs::store::record::{Kind, Timestamp};
-use threadfs::store::{HOME, Records, Store};
+use threadfs::store::{HOME, ROOT as ROOT_LOCAL, Records, Store};
 
 use super::tree::{Id, Inode, Moment, ROOT, Role};
 use super::world::World;
@@ -154,7 +154,8 @@ impl World {
         let mut left = Vec::new();
         for space in [Keyspace::Meta, Keyspace::Data] {
             let mut add = |key: &[u8], _: &[u8]| {
-                let of_home = key::realm_of(key) == Some(HOME) && b"RNIUAX".contains(&key[0]);
+                let of_root = key::number_of(key).is_none_or(|number| number == ROOT_LOCAL.0);
+                let of_home = key::realm_of(key) == Some(HOME) && b"RNIUAX".contains(&key[0]) && of_root;
                 let of_drafts = key[0] == key::tag::REJECTED;
                 let expected = match space {
                     Keyspace::Meta => key == key::SUPERBLOCK || of_home || of_drafts,
