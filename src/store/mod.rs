@@ -124,6 +124,14 @@ impl Store {
         self.syncs.sync(|| self.engine.sync()).map_err(Error::from)
     }
 
+    /// Takes room for something that is written past a transaction.
+    ///
+    /// # Errors
+    /// [`crate::engine::Error::NoSpace`] when only the reserve is left.
+    pub fn take_room(&self, bytes: u64) -> Result<()> {
+        self.room.take(&*self.engine, bytes)
+    }
+
     /// Reads the newest state, each record by itself.
     pub fn reader(&self) -> Reader<'_> {
         Reader::newest(self)

@@ -7,17 +7,21 @@ use threadfs::engine::{Error, Result};
 
 use super::*;
 
-/// A closed store with tables and a log.
+/// A store with tables and a log, as a crash leaves it: a copy of the files of one that is open.
 fn store() -> TempDir {
-    let directory = tempfile::tempdir().unwrap();
-    let engine = open(directory.path());
+    let (original, directory) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let engine = open(original.path());
     for number in 0..64u8 {
         put(&engine, META, &[number], &[number; 200]);
         put(&engine, DATA, &[number], &[number; 9000]);
     }
     engine.reclaim().unwrap();
     put(&engine, META, b"log", b"only in the log");
-    drop(engine);
+    fs::create_dir(directory.path().join("db")).unwrap();
+    for entry in fs::read_dir(original.path().join("db")).unwrap() {
+        let path = entry.unwrap().path();
+        fs::copy(&path, directory.path().join("db").join(path.file_name().unwrap())).unwrap();
+    }
     directory
 }
 

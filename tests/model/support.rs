@@ -19,8 +19,10 @@ pub const DOCUMENT_MAX: u64 = 300;
 pub const ROOT_USER: Caller = Caller { uid: 0, gid: 0, pid: 1 };
 pub const USER: Caller = Caller { uid: 1000, gid: 1001, pid: 2 };
 
+/// Without the snapshots that commits take: they keep what would be missed.
 pub fn options() -> FsOptions {
     FsOptions {
+        automatic_snapshots: false,
         max_document_bytes: DOCUMENT_MAX,
         versions_per_document: 3,
         version_bytes_per_document: 2 * DOCUMENT_MAX,
@@ -31,7 +33,11 @@ pub fn options() -> FsOptions {
 
 /// Mounts what an engine holds.
 pub fn mount(engine: Arc<dyn Engine>) -> Arc<Fs> {
-    Fs::new(Store::open(engine).unwrap(), options()).unwrap()
+    mount_with(engine, options())
+}
+
+pub fn mount_with(engine: Arc<dyn Engine>, options: FsOptions) -> Arc<Fs> {
+    Fs::new(Store::open(engine).unwrap(), options).unwrap()
 }
 
 /// A new filesystem in memory, and the engine below, whose calls can be made to fail.

@@ -14,7 +14,13 @@ use crate::engine::{Error, Result, Space};
 pub(super) fn from_rocks(error: &rocksdb::Error) -> Error {
     let detail = error.to_string();
     let lower = detail.to_lowercase();
-    if lower.contains("no space left") || lower.contains("disk quota exceeded") || lower.contains("space limit") {
+    // The log refuses to go on after a failed append; opening the database anew mends that, too.
+    let log_is_stuck = lower.contains("writer has previous error");
+    if log_is_stuck
+        || lower.contains("no space left")
+        || lower.contains("disk quota exceeded")
+        || lower.contains("space limit")
+    {
         return Error::NoSpace { detail };
     }
     match error.kind() {

@@ -6,6 +6,7 @@
 //! share one fdatasync: RocksDB groups them.
 
 mod convert;
+mod freed;
 mod holder;
 mod options;
 
@@ -19,6 +20,7 @@ use rocksdb::{
 };
 
 use self::convert::{from_io, from_rocks};
+use self::freed::Freed;
 use self::holder::Holder;
 use self::options::Tuning;
 use super::{Batch, Engine, EngineOptions, Error, Keyspace, Op, Result, Space, View, Visit};
@@ -35,6 +37,7 @@ pub struct RocksEngine {
     db: RwLock<Option<DB>>,
     tuning: Tuning,
     created: bool,
+    freed: Freed,
     directory: PathBuf,
     last_reopen: Mutex<Option<Instant>>,
     /// Dropped last: it says that the store is free.
@@ -52,6 +55,7 @@ impl RocksEngine {
             db: RwLock::new(Some(db)),
             tuning,
             created,
+            freed: Freed::default(),
             directory: directory.to_path_buf(),
             last_reopen: Mutex::new(None),
             _holder: holder,
@@ -108,7 +112,9 @@ impl RocksEngine {
         }
         let mut options = WriteOptions::default();
         options.set_sync(durable);
-        db.write_opt(batch, &options).map_err(|e| from_rocks(&e))
+        db.write_opt(batch, &options).map_err(|e| from_rocks(&e))?;
+        self.freed.note(ops);
+        Ok(())
     }
 }
 
@@ -302,9 +308,11 @@ impl Engine for RocksEngine {
         let guard = self.read()?;
         let db = opened(&guard)?;
         for space in [Keyspace::Meta, Keyspace::Data] {
-            let family = family(db, space)?;
-            db.flush_cf_opt(family, &FlushOptions::default()).map_err(|e| from_rocks(&e))?;
-            db.compact_range_cf(family, None::<&[u8]>, None::<&[u8]>);
+            db.flush_cf_opt(family(db, space)?, &FlushOptions::default()).map_err(|e| from_rocks(&e))?;
+        }
+        // Only where something was deleted: a compaction needs room for what it keeps.
+        for (from, to) in self.freed.take() {
+            db.compact_range_cf(family(db, Keyspace::Data)?, Some(from), Some(to));
         }
         Ok(())
     }

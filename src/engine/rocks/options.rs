@@ -101,6 +101,10 @@ impl Tuning {
         let (mut options, table) = self.family(cache, 16 << 10);
         options.set_block_based_table_factory(&table);
         options.set_write_buffer_size(self.buffer_bytes / 2);
+        options.set_target_file_size_base(self.buffer_bytes as u64 / 2);
+        // A compaction holds what it read and what it wrote at once: on a small disk that must fit
+        // into the reserve.
+        options.set_max_compaction_bytes(self.reserve.max(1 << 20));
         // Files that are deleted leave tombstones; tables full of them are compacted soon.
         options.add_compact_on_deletion_collector_factory(1024, 512, 0.5);
         options

@@ -132,6 +132,7 @@ impl Fs {
     }
 
     fn keep_rejected(&self, mut record: Rejected, content: Vec<u8>) -> Result<()> {
+        self.store.take_room(content.len() as u64)?;
         let mut all = self.documents.rejected.lock();
         let mut batch = Batch::new();
         let same = all.iter().rev().find(|(_, old)| old.path == record.path && old.size == record.size);

@@ -97,7 +97,9 @@ impl World {
         if set.uid.is_some() || set.gid.is_some() {
             inode.uid = set.uid.unwrap_or(inode.uid);
             inode.gid = set.gid.unwrap_or(inode.gid);
-            inode.xattrs.remove(&b"security.capability"[..]);
+            if inode.pending.is_none() {
+                inode.xattrs.remove(&b"security.capability"[..]);
+            }
             if inode.kind == Kind::File {
                 drop_suidgid(&mut inode.perm);
             }

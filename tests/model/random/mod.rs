@@ -13,17 +13,22 @@ mod world;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
+use std::time::Duration;
 
 use proptest::prelude::*;
 use threadfs::engine::memory::MemoryEngine;
 use threadfs::engine::rocks::RocksEngine;
 use threadfs::engine::{Engine, EngineOptions};
+use threadfs::fs::FsOptions;
 
+use crate::support::options;
 use op::Step;
 use world::World;
 
-fn run(reopen: impl FnMut() -> Arc<dyn Engine> + 'static, steps: &[Step]) {
-    let mut world = World::new(Box::new(reopen));
+fn run(reopen: impl FnMut() -> Arc<dyn Engine> + 'static, snapshots: bool, steps: &[Step]) {
+    // One with every commit, or none.
+    let options = FsOptions { automatic_snapshots: snapshots, snapshot_cooldown: Duration::ZERO, ..options() };
+    let mut world = World::new(Box::new(reopen), options);
     let done = catch_unwind(AssertUnwindSafe(|| {
         for (at, step) in steps.iter().enumerate() {
             world.step(at, step);
@@ -51,15 +56,15 @@ proptest! {
     #![proptest_config(config(cases(1500)))]
 
     #[test]
-    fn the_core_does_what_the_model_does(steps in op::anything(60)) {
+    fn the_core_does_what_the_model_does(steps in op::anything(60), snapshots: bool) {
         let engine: Arc<dyn Engine> = Arc::new(MemoryEngine::new());
-        run(move || Arc::clone(&engine), &steps);
+        run(move || Arc::clone(&engine), snapshots, &steps);
     }
 
     #[test]
-    fn documents_are_what_the_design_says(steps in op::documents(80)) {
+    fn documents_are_what_the_design_says(steps in op::documents(80), snapshots: bool) {
         let engine: Arc<dyn Engine> = Arc::new(MemoryEngine::new());
-        run(move || Arc::clone(&engine), &steps);
+        run(move || Arc::clone(&engine), snapshots, &steps);
     }
 }
 
@@ -67,10 +72,10 @@ proptest! {
     #![proptest_config(config(cases(1500) / 50))]
 
     #[test]
-    fn and_so_it_does_on_rocksdb(steps in prop_oneof![op::anything(60), op::documents(60)]) {
+    fn and_so_it_does_on_rocksdb(steps in prop_oneof![op::anything(60), op::documents(60)], snapshots: bool) {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().to_path_buf();
         let options = EngineOptions { memory_bytes: 8 << 20, ..EngineOptions::default() };
-        run(move || Arc::new(RocksEngine::open(&path, &options).unwrap()), &steps);
+        run(move || Arc::new(RocksEngine::open(&path, &options).unwrap()), snapshots, &steps);
     }
 }

@@ -4,14 +4,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use threadfs::engine::Engine;
-use threadfs::fs::{Caller, Fs, Node, Result};
+use threadfs::fs::{Caller, Fs, FsOptions, Node, Result};
 use threadfs::store::record::{Kind, Timestamp};
 
 use super::listing::Listing;
 use super::op::{Op, Pick, Step};
 use super::tree::{Id, Inode, Moment, ROOT, Role, Tree};
 use crate::faulty::Faulty;
-use crate::support::{ROOT_USER, USER, assert_sound, mount};
+use crate::support::{ROOT_USER, USER, assert_sound, mount_with};
 
 /// A draft of an open document.
 #[derive(Debug, Clone)]
@@ -52,6 +52,7 @@ type Reopen = Box<dyn FnMut() -> Arc<dyn Engine>>;
 
 pub struct World {
     reopen: Reopen,
+    options: FsOptions,
     engine: Option<Arc<Faulty>>,
     fs: Option<Arc<Fs>>,
     pub tree: Tree,
@@ -82,9 +83,9 @@ pub fn caller(user: bool) -> Caller {
 }
 
 impl World {
-    pub fn new(mut reopen: Reopen) -> World {
+    pub fn new(mut reopen: Reopen, options: FsOptions) -> World {
         let engine = Faulty::new(reopen());
-        let fs = mount(engine.clone());
+        let fs = mount_with(engine.clone(), options.clone());
         let (attr, _) = fs.getattr(Node::ROOT).unwrap();
         let mut tree = Tree::default();
         tree.add(Inode {
@@ -108,6 +109,7 @@ impl World {
         });
         let mut world = World {
             reopen,
+            options,
             engine: Some(engine),
             fs: Some(fs),
             tree,
@@ -464,7 +466,7 @@ impl World {
         self.fs = None;
         self.engine = None;
         let engine = Faulty::new((self.reopen)());
-        self.fs = Some(mount(engine.clone()));
+        self.fs = Some(mount_with(engine.clone(), self.options.clone()));
         self.engine = Some(engine);
         self.touched.extend(self.tree.inodes.keys());
     }
