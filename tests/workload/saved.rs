@@ -90,7 +90,7 @@ fn a_program_is_not_changed_while_it_runs() {
         ./program 30 &
         until [ "$(readlink "/proc/$!/exe")" -ef program ]; do sleep 0.01; done
         for how in O_WRONLY O_RDWR 'O_WRONLY | os.O_TRUNC' 'O_RDONLY | os.O_TRUNC'; do
-          python3 -c "import os; os.open('program', os.$how)" 2>&1 | tail -n 1
+          python3 -c "import os; os.open('program', os.$how)" 2>&1 | tail -n 1 || true
         done
         truncate -s 0 program 2>/dev/null || echo not truncated
         [ "$(stat -c %s program)" = "$size" ] || echo "another size"

@@ -49,7 +49,7 @@ impl Fs {
         let now = Timestamp::now();
         let realm = node.realm;
         let mut txn = self.store.begin(&[realm])?;
-        self.keep_burst(&mut txn, realm)?;
+        let burst_kept = self.keep_burst(&mut txn, realm)?;
         let mtime = draft.mtime.unwrap_or(draft.written);
         let stamp = |inode: &mut Inode| {
             inode.mtime = mtime;
@@ -86,10 +86,14 @@ impl Fs {
             (inode, kept)
         };
         let name = pending.as_ref().map_or_else(|| self.name_for_reason(&txn, node), |pending| pending.name.clone());
-        self.keep_commit(&mut txn, realm, &name, pid)?;
+        let reason = format!("commit of {} by process {pid}", String::from_utf8_lossy(&name));
+        let kept_too = !burst_kept && self.keep_commit(&mut txn, realm, &reason)?;
         txn.grow(RECORD_BYTES + draft.bytes.len() as u64);
         txn.set_durable(durable || self.options.durability == Durability::Sync);
         txn.commit()?;
+        if burst_kept || kept_too {
+            self.snapshot_was_taken(realm, burst_kept.then_some(reason));
+        }
         self.note_change();
         self.version_was_added(node, kept);
         let content = Arc::new(Committed { generation: inode.generation, bytes: draft.bytes.clone() });

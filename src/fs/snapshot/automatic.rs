@@ -40,10 +40,11 @@ impl Fs {
         self.options.automatic_snapshots && realm != HOME
     }
 
-    /// Before a commit changes anything: keeps the state that a burst ended with.
-    pub(in crate::fs) fn keep_burst(&self, txn: &mut Txn<'_>, realm: RealmId) -> Result<()> {
+    /// Before a commit changes anything: keeps the state that a burst ended with. Says whether there
+    /// was one; then [`Fs::snapshot_was_taken`] has to follow the commit.
+    pub(in crate::fs) fn keep_burst(&self, txn: &mut Txn<'_>, realm: RealmId) -> Result<bool> {
         if !self.takes_snapshots(realm) {
-            return Ok(());
+            return Ok(false);
         }
         let due = {
             let bursts = self.automatic.bursts.lock();
@@ -51,39 +52,37 @@ impl Fs {
             bursts.get(&realm).filter(due).and_then(|burst| burst.unkept.clone())
         };
         match due {
-            Some(reason) => self.take_automatic(txn, realm, reason),
-            None => Ok(()),
+            Some(reason) => take_automatic(txn, realm, reason).map(|()| true),
+            None => Ok(false),
         }
     }
 
-    /// With a commit's other changes: takes a snapshot, or marks the thread within the cooldown.
-    pub(in crate::fs) fn keep_commit(&self, txn: &mut Txn<'_>, realm: RealmId, name: &[u8], pid: u32) -> Result<()> {
+    /// With a commit's other changes: takes a snapshot and says so, or within the cooldown only marks
+    /// the thread.
+    pub(in crate::fs) fn keep_commit(&self, txn: &mut Txn<'_>, realm: RealmId, reason: &str) -> Result<bool> {
         if !self.takes_snapshots(realm) {
-            return Ok(());
+            return Ok(false);
         }
-        let reason = format!("commit of {} by process {pid}", String::from_utf8_lossy(name));
         {
             let mut bursts = self.automatic.bursts.lock();
             if let Some(burst) = bursts.get_mut(&realm) {
                 if burst.last.elapsed() < self.options.snapshot_cooldown {
-                    burst.unkept = Some(reason);
-                    return Ok(());
+                    burst.unkept = Some(reason.to_string());
+                    return Ok(false);
                 }
             }
         }
-        self.take_automatic(txn, realm, reason)
+        take_automatic(txn, realm, reason.to_string()).map(|()| true)
     }
 
-    fn take_automatic(&self, txn: &mut Txn<'_>, realm: RealmId, reason: String) -> Result<()> {
-        let time = Timestamp::now();
-        let name = [AUTOMATIC, retention::stamp(time).as_bytes()].concat();
-        txn.take_snapshot(realm, &SnapshotRecord { kind: SnapshotKind::Automatic, name, time, reason })?;
-        self.automatic.bursts.lock().insert(realm, Burst { last: Instant::now(), unkept: None });
+    /// The commit of a transaction that took a snapshot is done. `unkept` says why the state that it
+    /// left is worth keeping, if the snapshot came before its changes.
+    pub(in crate::fs) fn snapshot_was_taken(&self, realm: RealmId, unkept: Option<String>) {
+        self.automatic.bursts.lock().insert(realm, Burst { last: Instant::now(), unkept });
         let mut grown = self.automatic.grown.lock();
         if !grown.contains(&realm) {
             grown.push(realm);
         }
-        Ok(())
     }
 
     /// Keeps the last states of bursts that are over, and thins what has grown. Called by the clock.
@@ -125,8 +124,11 @@ impl Fs {
             return Ok(());
         }
         let mut txn = self.store.begin(&[realm])?;
-        self.keep_burst(&mut txn, realm)?;
-        self.commit(txn)
+        if self.keep_burst(&mut txn, realm)? {
+            self.commit(txn)?;
+            self.snapshot_was_taken(realm, None);
+        }
+        Ok(())
     }
 
     /// Drops the snapshots of a thread that retention does not keep.
@@ -144,4 +146,11 @@ impl Fs {
     pub(in crate::fs) fn name_for_reason(&self, records: &impl crate::store::Records, node: Node) -> Vec<u8> {
         self.name_of(records, node).ok().flatten().map_or_else(|| b"a document".to_vec(), |(_, name)| name)
     }
+}
+
+fn take_automatic(txn: &mut Txn<'_>, realm: RealmId, reason: String) -> Result<()> {
+    let time = Timestamp::now();
+    let name = [AUTOMATIC, retention::stamp(time).as_bytes()].concat();
+    txn.take_snapshot(realm, &SnapshotRecord { kind: SnapshotKind::Automatic, name, time, reason })?;
+    Ok(())
 }
