@@ -13,12 +13,18 @@ use super::document::{Committed, Draft, Pending, Writer};
 use super::node::Node;
 use super::rules::Role;
 
+/// What the kernel adds to the flags when execve(2) opens a program: __FMODE_EXEC of its
+/// include/linux/fs.h.
+const FMODE_EXEC: i32 = 0x20;
+
 /// An inode that is open at least once.
 #[derive(Debug)]
 pub(super) struct OpenInode {
     pub(super) node: Node,
     pub(super) role: RwLock<Role>,
     pub(super) handles: AtomicUsize,
+    /// Handles by which it runs as a program.
+    pub(super) running: AtomicUsize,
     /// Handles that may change it.
     pub(super) writers: AtomicUsize,
     /// The newest committed content of a document, once somebody asked. Its lock is held while
@@ -70,6 +76,11 @@ pub(super) struct Handle {
 }
 
 impl Handle {
+    /// Whether execve(2) opened it; it is closed when the program ends.
+    fn runs(&self) -> bool {
+        self.flags & FMODE_EXEC != 0
+    }
+
     pub(super) fn is_writable(&self) -> bool {
         self.flags & libc::O_ACCMODE != libc::O_RDONLY
     }
@@ -101,6 +112,7 @@ impl Handles {
                 node,
                 role: RwLock::new(role),
                 handles: AtomicUsize::new(0),
+                running: AtomicUsize::new(0),
                 writers: AtomicUsize::new(0),
                 committed: Mutex::new(None),
                 finished: Mutex::default(),
@@ -119,6 +131,9 @@ impl Handles {
         handle.inode.handles.fetch_add(1, Ordering::SeqCst);
         if handle.is_writable() || flags & libc::O_TRUNC != 0 {
             handle.inode.writers.fetch_add(1, Ordering::SeqCst);
+        }
+        if handle.runs() {
+            handle.inode.running.fetch_add(1, Ordering::SeqCst);
         }
         drop(inodes);
         (self.insert(Arc::clone(&handle)), handle)
@@ -139,6 +154,7 @@ impl Handles {
             node,
             role: RwLock::default(),
             handles: AtomicUsize::new(1),
+            running: AtomicUsize::new(0),
             writers: AtomicUsize::new(0),
             committed: Mutex::default(),
             finished: Mutex::default(),
@@ -165,6 +181,11 @@ impl Handles {
         self.handles.read().get(&fh).cloned()
     }
 
+    /// Whether an inode runs as a program.
+    pub(super) fn is_running(&self, node: Node) -> bool {
+        self.inode(node).is_some_and(|open| open.running.load(Ordering::SeqCst) > 0)
+    }
+
     pub(super) fn inode(&self, node: Node) -> Option<Arc<OpenInode>> {
         self.inodes.lock().get(&node).cloned()
     }
@@ -178,6 +199,9 @@ impl Handles {
         let mut inodes = self.inodes.lock();
         if handle.is_writable() || handle.flags & libc::O_TRUNC != 0 {
             handle.inode.writers.fetch_sub(1, Ordering::SeqCst);
+        }
+        if handle.runs() {
+            handle.inode.running.fetch_sub(1, Ordering::SeqCst);
         }
         let last = handle.inode.handles.fetch_sub(1, Ordering::SeqCst) == 1;
         if last {

@@ -28,6 +28,10 @@ use super::{Batch, Engine, EngineOptions, Error, Keyspace, Op, Result, Space, Vi
 const META: &str = "meta";
 const DATA: &str = "data";
 
+/// How long a write waits for room that comes back by itself. What grows is refused long before the
+/// disk is full, so it is deletions that wait.
+const FULL_PATIENCE: Duration = Duration::from_millis(1500);
+
 /// How often a store that stopped writing for want of space is opened anew, at most.
 const REOPEN_PAUSE: Duration = Duration::from_millis(200);
 
@@ -278,13 +282,20 @@ impl Engine for RocksEngine {
     fn write(&self, batch: Batch) -> Result<()> {
         let durable = batch.is_durable();
         let ops = batch.into_ops();
-        match self.try_write(&ops, durable) {
-            Err(Error::NoSpace { detail }) => match self.reopen() {
-                Ok(()) => self.try_write(&ops, durable),
-                Err(Error::NoSpace { .. }) => Err(Error::NoSpace { detail }),
-                Err(e) => Err(e),
-            },
-            done => done,
+        let until = Instant::now() + FULL_PATIENCE;
+        loop {
+            let detail = match self.try_write(&ops, durable) {
+                Err(Error::NoSpace { detail }) => detail,
+                done => return done,
+            };
+            match self.reopen() {
+                Ok(()) if Instant::now() < until => {}
+                Ok(()) => return Err(Error::NoSpace { detail }),
+                // A compaction that failed for want of room gives it back a moment later.
+                Err(Error::NoSpace { .. }) if Instant::now() < until => std::thread::sleep(REOPEN_PAUSE / 4),
+                Err(Error::NoSpace { .. }) => return Err(Error::NoSpace { detail }),
+                Err(e) => return Err(e),
+            }
         }
     }
 

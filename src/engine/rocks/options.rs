@@ -9,6 +9,9 @@ use rocksdb::{
 
 use super::{DATA, META};
 
+/// A reserve below it is that of a small disk.
+const SMALL_RESERVE: u64 = 64 << 20;
+
 /// Open table files. Each costs a descriptor and some kilobytes.
 const OPEN_FILES: i32 = 512;
 
@@ -55,7 +58,8 @@ impl Tuning {
         // a crash of the machine the pages behind the last sync may be there in any order: so
         // what follows a hole is dropped, not refused. Damage in a synced part looks the same.
         options.set_wal_recovery_mode(DBRecoveryMode::PointInTime);
-        options.set_max_background_jobs(2);
+        // On a small disk one at a time, so that their temporary files fit into the reserve.
+        options.set_max_background_jobs(if self.reserve < SMALL_RESERVE { 1 } else { 2 });
         options.set_max_open_files(OPEN_FILES);
         options.set_write_buffer_manager(&WriteBufferManager::new_write_buffer_manager(self.buffer_bytes, false));
         options.set_max_total_wal_size(2 * self.buffer_bytes as u64);
@@ -104,7 +108,7 @@ impl Tuning {
         options.set_target_file_size_base(self.buffer_bytes as u64 / 2);
         // A compaction holds what it read and what it wrote at once: on a small disk that must fit
         // into the reserve.
-        options.set_max_compaction_bytes(self.reserve.max(1 << 20));
+        options.set_max_compaction_bytes((self.reserve / 2).max(1 << 20));
         // Files that are deleted leave tombstones; tables full of them are compacted soon.
         options.add_compact_on_deletion_collector_factory(1024, 512, 0.5);
         options

@@ -42,7 +42,7 @@ impl Fs {
     /// draft of this open file.
     ///
     /// # Errors
-    /// ESTALE when it is gone; ENOSPC.
+    /// ESTALE when it is gone; ETXTBSY with O_TRUNC for a program that runs; ENOSPC.
     pub fn open(&self, caller: Caller, node: Node, flags: i32) -> Result<Opened> {
         if node.is_virtual() {
             return self.open_virtual(node, flags);
@@ -50,6 +50,10 @@ impl Fs {
         loop {
             let role = self.present_role(node)?;
             let truncates = flags & libc::O_TRUNC != 0;
+            // The kernel looks for a running program only after an open with O_TRUNC was answered.
+            if truncates && self.handles.is_running(node) {
+                return refuse(libc::ETXTBSY);
+            }
             if truncates && role != Role::Document && !self.truncate_on_open(caller, node, role)? {
                 continue;
             }
