@@ -71,6 +71,14 @@ pub(super) fn run<T>(
     Err(errno)
 }
 
+/// Runs an operation that gives nothing but its success.
+pub(super) fn empty(fs: &Fs, name: &'static str, reply: fuser::ReplyEmpty, operation: impl FnOnce() -> Result<()>) {
+    match run(fs, name, operation) {
+        Ok(()) => reply.ok(),
+        Err(errno) => reply.fail(errno),
+    }
+}
+
 fn log_failure(name: &str, error: &crate::fs::Error) {
     let mut last = LAST_LOGGED.lock();
     if last.is_none_or(|at| at.elapsed() >= LOG_PAUSE) {

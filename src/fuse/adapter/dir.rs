@@ -8,7 +8,7 @@ use fuser::{
 use super::GENERATION;
 use crate::fs::{Entry, Fs, Node, RenameMode, Result};
 use crate::fuse::convert;
-use crate::fuse::reply::{Fail, run};
+use crate::fuse::reply::{Fail, empty, run};
 
 /// Names that one READDIR can hold at most, of the shortest kind.
 const LIST_LIMIT: usize = 512;
@@ -23,13 +23,6 @@ fn entry(fs: &Fs, name: &'static str, reply: ReplyEntry, operation: impl FnOnce(
         Ok(entry) => {
             reply.entry_with_ttls(&entry.attr_ttl, &entry.entry_ttl, &convert::attr(&entry.attr), GENERATION);
         }
-        Err(errno) => reply.fail(errno),
-    }
-}
-
-fn empty(fs: &Fs, name: &'static str, reply: ReplyEmpty, operation: impl FnOnce() -> Result<()>) {
-    match run(fs, name, operation) {
-        Ok(()) => reply.ok(),
         Err(errno) => reply.fail(errno),
     }
 }

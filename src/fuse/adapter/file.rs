@@ -8,7 +8,7 @@ use super::GENERATION;
 use crate::fs::{Fs, Node, Whence};
 use crate::fuse::convert;
 use crate::fuse::pool::Pool;
-use crate::fuse::reply::{Fail, run};
+use crate::fuse::reply::{Fail, empty, run};
 
 /// Drafts from this many bytes on are checked by a thread that no other request waits for.
 const LARGE_DRAFT: usize = 64 << 10;
@@ -63,13 +63,6 @@ pub(super) fn write(
             fs.metrics().bytes_written.add(u64::from(size));
             reply.written(size);
         }
-        Err(errno) => reply.fail(errno),
-    }
-}
-
-fn empty(fs: &Fs, name: &'static str, reply: ReplyEmpty, operation: impl FnOnce() -> crate::fs::Result<()>) {
-    match run(fs, name, operation) {
-        Ok(()) => reply.ok(),
         Err(errno) => reply.fail(errno),
     }
 }

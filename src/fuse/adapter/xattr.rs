@@ -3,7 +3,7 @@
 use fuser::{ReplyEmpty, ReplyXattr};
 
 use crate::fs::{Fs, Node, Result};
-use crate::fuse::reply::{Fail, run};
+use crate::fuse::reply::{Fail, empty, run};
 
 /// Attributes that only root sees, xattr(7).
 const TRUSTED: &[u8] = b"trusted.";
@@ -13,13 +13,6 @@ fn value(fs: &Fs, name: &'static str, size: u32, reply: ReplyXattr, operation: i
         Ok(value) if size == 0 => reply.size(value.len() as u32),
         Ok(value) if value.len() > size as usize => reply.fail(libc::ERANGE),
         Ok(value) => reply.data(&value),
-        Err(errno) => reply.fail(errno),
-    }
-}
-
-fn empty(fs: &Fs, name: &'static str, reply: ReplyEmpty, operation: impl FnOnce() -> Result<()>) {
-    match run(fs, name, operation) {
-        Ok(()) => reply.ok(),
         Err(errno) => reply.fail(errno),
     }
 }
