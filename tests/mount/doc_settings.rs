@@ -119,3 +119,28 @@ fn kept_versions_are_thinned_and_space_comes_back() {
     // The live content alone counts.
     assert!(mount.counted("bytes") < 10_000, "{}", mount.status());
 }
+
+#[test]
+fn versions_over_their_age_go_with_the_next_commit() {
+    let mount = crate::support::Mount::with(&["documents.versions_age=1s", "snapshots.auto=off"]);
+    mount.make("threads/t");
+    let actor = mount.actor();
+    actor.run("for n in range(5): pathlib.Path('threads/t/a.json').write_text(f'[{n}]')");
+    // Time itself is what is tested: two seconds make every version older than one.
+    actor.run("time.sleep(2.1); pathlib.Path('threads/t/a.json').write_text('[5]')");
+    drop(actor);
+    mount.unmount();
+    let spec = threadfs::engine::StoreSpec::Directory(mount.store.clone());
+    let engine = threadfs::engine::open(&spec, &threadfs::engine::EngineOptions::default()).unwrap();
+    let mut versions = 0;
+    let (from, to) = ([b'V'], [b'V' + 1]);
+    engine
+        .scan(threadfs::engine::Keyspace::Meta, &from, &to, &mut |_, _| {
+            versions += 1;
+            std::ops::ControlFlow::Continue(())
+        })
+        .unwrap();
+    assert_eq!(versions, 1);
+    let store = threadfs::store::Store::open(engine).unwrap();
+    assert!(threadfs::store::check::check(&store).unwrap().is_clean());
+}

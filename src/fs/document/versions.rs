@@ -16,6 +16,8 @@ pub(in crate::fs) struct Kept {
     /// No version below this one is left: looking for the oldest starts here, behind the traces of
     /// those that were dropped.
     oldest: u64,
+    /// When the oldest was committed, in seconds since 1970.
+    oldest_time: i64,
     /// The generation of the newest; None when there is none.
     newest: Option<u64>,
 }
@@ -29,6 +31,7 @@ impl Fs {
         for (version, record) in self.versions_of(node)? {
             if kept.count == 0 {
                 kept.oldest = version;
+                kept.oldest_time = record.time.secs;
             }
             kept.count += 1;
             kept.bytes += record.size;
@@ -49,7 +52,7 @@ impl Fs {
     ) -> Result<Kept> {
         let mut kept = match replaced {
             Some(_) => self.kept_versions(node)?,
-            None => Kept::default(),
+            None => Kept { oldest_time: Timestamp::now().secs, ..Kept::default() },
         };
         if let Some(replaced) = replaced {
             // Content from before it was a document is no version, so nothing else keeps it.
@@ -72,8 +75,9 @@ impl Fs {
             kept.count > self.options.versions_per_document.max(1)
                 || kept.bytes > self.options.version_bytes_per_document
         };
-        if over(&kept) {
-            self.drop_oldest(txn, node, inode, &mut kept, |kept, _| over(kept))?;
+        let cutoff = record.time.secs - self.options.version_age.as_secs() as i64;
+        if over(&kept) || (kept.count > 1 && kept.oldest_time < cutoff) {
+            self.drop_oldest(txn, node, inode, &mut kept, |kept, old| over(kept) || old.time.secs < cutoff)?;
         }
         Ok(kept)
     }
@@ -101,7 +105,10 @@ impl Fs {
                 dropped.push((found.to_vec(), record));
                 ControlFlow::Continue(())
             }
-            Ok(_) => ControlFlow::Break(()),
+            Ok(record) => {
+                kept.oldest_time = record.time.secs;
+                ControlFlow::Break(())
+            }
             Err(error) => {
                 failure = Some(error);
                 ControlFlow::Break(())

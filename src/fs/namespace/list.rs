@@ -80,7 +80,11 @@ impl Fs {
     /// What READDIRPLUS tells of a listed name; None when it is gone by now.
     pub fn list_entry_attr(&self, dir: Node, listed: &ListEntry) -> Result<Option<Entry>> {
         if listed.node.is_virtual() || dir.is_virtual() {
-            return self.lookup_virtual(dir, &listed.name).map(Some);
+            return match self.lookup_virtual(dir, &listed.name) {
+                // A snapshot that was dropped, or a draft that was deleted, since it was listed.
+                Err(error) if matches!(error.errno(), libc::ENOENT | libc::ESTALE) => Ok(None),
+                found => found.map(Some),
+            };
         }
         let generation = self.rules.generation();
         let reader = self.store.reader();
