@@ -17,6 +17,7 @@ mod namespace;
 mod node;
 mod notify;
 mod options;
+mod process;
 mod rules;
 mod setattr;
 mod snapshot;

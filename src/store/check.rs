@@ -23,7 +23,7 @@ use parking_lot::RwLock;
 
 use super::realm::Refs;
 use super::record::{Header, Superblock};
-use super::{Epoch, Error, Local, Reader, RealmId, RealmState, Records, Result, Store, key};
+use super::{Epoch, Error, Local, Reader, RealmId, RealmState, Records, Result, Store, key, try_scan};
 use crate::engine::{Keyspace, View};
 
 /// What is called for each pair.
@@ -187,15 +187,8 @@ impl<'s> Checker<'s> {
 
     /// Visits the pairs with a prefix.
     fn pairs(&self, space: Keyspace, prefix: &[u8], visit: Visit<'_>) -> Result<()> {
-        let mut failure = None;
-        self.view.scan(space, prefix, &key::after(prefix), &mut |key, value| match visit(key, value) {
-            Ok(()) => ControlFlow::Continue(()),
-            Err(error) => {
-                failure = Some(error);
-                ControlFlow::Break(())
-            }
-        })?;
-        failure.map_or(Ok(()), Err)
+        let each = &mut |key: &[u8], value: &[u8]| visit(key, value).map(ControlFlow::Continue);
+        try_scan(&*self.view, space, prefix, &key::after(prefix), each)
     }
 
     /// Visits a realm's records of one kind at a moment. Of the present, one that cannot be read

@@ -33,7 +33,7 @@ use parking_lot::{Mutex, RwLock};
 
 pub use chunk::{Content, Segment};
 pub use error::{Error, Result};
-pub use read::{Reader, Records, VisitRecord};
+pub use read::{Reader, Records, VisitRecord, try_scan};
 pub use realm::{Realm, RealmState};
 pub use txn::Txn;
 

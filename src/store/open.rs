@@ -10,7 +10,7 @@ use std::sync::atomic::AtomicU64;
 use parking_lot::{Mutex, RwLock};
 
 use super::record::{Header, Inode, Kind, RealmRecord, SnapshotRecord, Superblock, Timestamp, Usage};
-use super::{Error, HOME, Local, ROOT, Realm, RealmId, RealmState, Result, Store, key};
+use super::{Error, HOME, Local, ROOT, Realm, RealmId, RealmState, Result, Store, key, try_scan};
 use crate::engine::{Batch, Engine, Keyspace};
 
 /// The first realm number that a thread gets.
@@ -143,21 +143,10 @@ fn load(engine: &dyn Engine) -> Result<Loaded> {
 
 fn each(engine: &dyn Engine, tag: u8, mut visit: impl FnMut(RealmId, &[u8], &[u8]) -> Result<()>) -> Result<()> {
     let prefix = key::all(tag);
-    let mut failure = None;
-    engine.scan(Keyspace::Meta, &prefix, &key::after(&prefix), &mut |key, value| {
-        let done = match key::realm_of(key) {
-            Some(id) => visit(id, key, value),
-            None => Err(Error::corrupt("a key is too short")),
-        };
-        match done {
-            Ok(()) => ControlFlow::Continue(()),
-            Err(error) => {
-                failure = Some(error);
-                ControlFlow::Break(())
-            }
-        }
-    })?;
-    failure.map_or(Ok(()), Err)
+    try_scan(engine, Keyspace::Meta, &prefix, &key::after(&prefix), &mut |key, value| {
+        let id = key::realm_of(key).ok_or_else(|| Error::corrupt("a key is too short"))?;
+        visit(id, key, value).map(ControlFlow::Continue)
+    })
 }
 
 /// The inode number as users see it, and back.

@@ -179,18 +179,28 @@ impl Records for Reader<'_> {
     }
 }
 
-/// Visits live records that are not whiteouts.
-pub(super) fn scan_live(view: &dyn View, from: &[u8], to: &[u8], visit: VisitRecord<'_>) -> Result<()> {
+/// Visits the pairs with `from <= key < to`, of which each can be wrong: the first error ends it.
+pub fn try_scan(
+    view: &dyn View,
+    space: Keyspace,
+    from: &[u8],
+    to: &[u8],
+    visit: &mut dyn FnMut(&[u8], &[u8]) -> Result<ControlFlow<()>>,
+) -> Result<()> {
     let mut failure = None;
-    view.scan(Keyspace::Meta, from, to, &mut |key, raw| {
-        let visited = Header::unwrap(raw).and_then(|(header, payload)| match header.whiteout {
-            true => Ok(ControlFlow::Continue(())),
-            false => visit(key, payload),
-        });
-        visited.unwrap_or_else(|error| {
+    view.scan(space, from, to, &mut |key, value| {
+        visit(key, value).unwrap_or_else(|error| {
             failure = Some(error);
             ControlFlow::Break(())
         })
     })?;
     failure.map_or(Ok(()), Err)
+}
+
+/// Visits live records that are not whiteouts.
+pub(super) fn scan_live(view: &dyn View, from: &[u8], to: &[u8], visit: VisitRecord<'_>) -> Result<()> {
+    try_scan(view, Keyspace::Meta, from, to, &mut |key, raw| {
+        let (header, payload) = Header::unwrap(raw)?;
+        if header.whiteout { Ok(ControlFlow::Continue(())) } else { visit(key, payload) }
+    })
 }

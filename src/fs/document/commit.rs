@@ -85,14 +85,20 @@ impl Fs {
             self.save_in(&mut txn, node, &inode, orphan)?;
             (inode, kept)
         };
-        let name = pending.as_ref().map_or_else(|| self.name_for_reason(&txn, node), |pending| pending.name.clone());
-        let reason = format!("commit of {} by process {pid}", String::from_utf8_lossy(&name));
-        let kept_too = !burst_kept && self.keep_commit(&mut txn, realm, &reason)?;
+        let reason = self.takes_snapshots(realm).then(|| {
+            let name =
+                pending.as_ref().map_or_else(|| self.name_for_reason(&txn, node), |pending| pending.name.clone());
+            format!("commit of {} by process {pid}", String::from_utf8_lossy(&name))
+        });
+        let kept_too = match &reason {
+            Some(reason) if !burst_kept => self.keep_commit(&mut txn, realm, reason)?,
+            _ => false,
+        };
         txn.grow(RECORD_BYTES + draft.bytes.len() as u64);
         txn.set_durable(durable || self.options.durability == Durability::Sync);
         txn.commit()?;
         if burst_kept || kept_too {
-            self.snapshot_was_taken(realm, burst_kept.then_some(reason));
+            self.snapshot_was_taken(realm, reason.filter(|_| burst_kept));
         }
         self.note_change();
         self.version_was_added(node, kept);

@@ -10,6 +10,7 @@ use crate::engine::{Batch, Keyspace};
 use crate::fs::Fs;
 use crate::fs::error::{Error, Result, refuse};
 use crate::fs::handle::Handle;
+use crate::fs::process::command_of;
 use crate::store::key;
 use crate::store::record::{Rejected, Timestamp};
 
@@ -38,16 +39,7 @@ pub(in crate::fs) struct Writer {
 impl Writer {
     /// Looks at a process that waits for the answer to its close, and so still exists.
     pub(in crate::fs) fn look(pid: u32, errno: i32) -> Writer {
-        let read = |file: &str| std::fs::read(format!("/proc/{pid}/{file}")).unwrap_or_default();
-        let mut command: Vec<u8> = read("cmdline");
-        while command.last() == Some(&0) {
-            command.pop();
-        }
-        command.truncate(COMMAND_MAX);
-        let mut command = String::from_utf8_lossy(&command).replace(['\0', '\n'], " ");
-        if command.is_empty() {
-            command = String::from_utf8_lossy(&read("comm")).trim_end().to_string();
-        }
+        let command = command_of(pid, COMMAND_MAX);
         Writer { pid, command, killed: was_killed(pid), errno }
     }
 }

@@ -15,6 +15,7 @@ use serde::Serialize;
 use self::proc_locks::ProcLock;
 use super::Fs;
 use super::node::Node;
+use super::process::command_of;
 use super::virtualdir::rfc3339;
 use crate::store::record::Timestamp;
 
@@ -88,7 +89,7 @@ impl Fs {
             mode: lock.mode,
             state: if lock.waiting { "waiting" } else { "held" },
             pid: lock.pid,
-            command: command_of(lock.pid),
+            command: command_of(lock.pid, usize::MAX).trim_end().to_string(),
             host: host(),
             since: rfc3339(since),
             start: lock.start,
@@ -117,12 +118,6 @@ impl Fs {
     pub(super) fn describe_lock(&self, node: Node) -> Vec<u8> {
         self.lock_text(|lock| lock.ino == node.ino())
     }
-}
-
-fn command_of(pid: u32) -> String {
-    let read = |file: &str| std::fs::read(format!("/proc/{pid}/{file}")).unwrap_or_default();
-    let line = String::from_utf8_lossy(&read("cmdline")).replace(['\0', '\n'], " ").trim_end().to_string();
-    if line.is_empty() { String::from_utf8_lossy(&read("comm")).trim_end().to_string() } else { line }
 }
 
 fn host() -> String {

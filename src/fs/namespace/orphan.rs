@@ -4,10 +4,10 @@ use std::ops::ControlFlow;
 
 use super::orphan_key;
 use crate::engine::Keyspace;
-use crate::fs::error::{Error, Result};
+use crate::fs::error::Result;
 use crate::fs::{Fs, Node};
 use crate::store::record::{Kind, Orphan, VersionRecord};
-use crate::store::{Local, key};
+use crate::store::{Local, key, try_scan};
 
 impl Fs {
     /// Frees an inode that just lost its last name, if the kernel does not know it.
@@ -50,16 +50,13 @@ impl Fs {
     pub(in crate::fs) fn versions_of(&self, node: Node) -> Result<Vec<(u64, VersionRecord)>> {
         let prefix = key::numbered(key::tag::VERSION, node.realm, node.local.0);
         let mut versions = Vec::new();
-        let mut failure = None;
-        self.store.engine().scan(Keyspace::Meta, &prefix, &key::after(&prefix), &mut |found, value| {
-            match (key::parse_version(found), VersionRecord::decode(value)) {
-                (Some(number), Ok(record)) => versions.push((number, record)),
-                (_, Err(error)) => failure = Some(error),
-                (None, _) => {}
+        try_scan(self.store.engine(), Keyspace::Meta, &prefix, &key::after(&prefix), &mut |found, value| {
+            if let Some(number) = key::parse_version(found) {
+                versions.push((number, VersionRecord::decode(value)?));
             }
-            ControlFlow::Continue(())
+            Ok(ControlFlow::Continue(()))
         })?;
-        failure.map_or(Ok(versions), |error| Err(Error::from(error)))
+        Ok(versions)
     }
 
     /// Frees what was left without a name when the last mount ended.

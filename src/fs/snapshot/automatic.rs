@@ -36,7 +36,8 @@ pub(in crate::fs) struct Automatic {
 }
 
 impl Fs {
-    fn takes_snapshots(&self, realm: RealmId) -> bool {
+    /// Whether a realm gets snapshots by itself.
+    pub(in crate::fs) fn takes_snapshots(&self, realm: RealmId) -> bool {
         self.options.automatic_snapshots && realm != HOME
     }
 
@@ -60,9 +61,6 @@ impl Fs {
     /// With a commit's other changes: takes a snapshot and says so, or within the cooldown only marks
     /// the thread.
     pub(in crate::fs) fn keep_commit(&self, txn: &mut Txn<'_>, realm: RealmId, reason: &str) -> Result<bool> {
-        if !self.takes_snapshots(realm) {
-            return Ok(false);
-        }
         {
             let mut bursts = self.automatic.bursts.lock();
             if let Some(burst) = bursts.get_mut(&realm) {

@@ -5,27 +5,24 @@ use std::ops::ControlFlow;
 use super::names::{self, time_in};
 use super::views::View;
 use crate::engine::Keyspace;
-use crate::fs::error::{Error, Result, refuse};
+use crate::fs::error::{Result, refuse};
 use crate::fs::namespace::Entry;
 use crate::fs::{Fs, Node};
 use crate::store::record::{SnapshotKind, SnapshotRecord, Timestamp};
-use crate::store::{Epoch, HOME, RealmId, key};
+use crate::store::{Epoch, HOME, RealmId, key, try_scan};
 
 impl Fs {
     /// The snapshots of a realm, oldest first; of the home, those of everything.
     pub(in crate::fs) fn snapshots_of(&self, realm: RealmId) -> Result<Vec<(Epoch, SnapshotRecord)>> {
         let prefix = key::of_realm(key::tag::SNAPSHOT, realm);
         let mut found = Vec::new();
-        let mut failure = None;
-        self.store.engine().scan(Keyspace::Meta, &prefix, &key::after(&prefix), &mut |found_key, value| {
-            match (key::number_of(found_key), SnapshotRecord::decode(value)) {
-                (Some(number), Ok(record)) => found.push((number, record)),
-                (_, Err(error)) => failure = Some(error),
-                (None, _) => {}
+        try_scan(self.store.engine(), Keyspace::Meta, &prefix, &key::after(&prefix), &mut |found_key, value| {
+            if let Some(number) = key::number_of(found_key) {
+                found.push((number, SnapshotRecord::decode(value)?));
             }
-            ControlFlow::Continue(())
+            Ok(ControlFlow::Continue(()))
         })?;
-        failure.map_or(Ok(found), |error| Err(Error::from(error)))
+        Ok(found)
     }
 
     pub(super) fn snapshot_named(&self, realm: RealmId, name: &[u8]) -> Result<Option<(Epoch, SnapshotRecord)>> {
