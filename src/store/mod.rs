@@ -18,6 +18,7 @@ mod open;
 mod read;
 mod realm;
 pub mod record;
+mod restore;
 mod room;
 pub mod snapshot;
 mod sync;
@@ -35,6 +36,7 @@ pub use chunk::{Content, Segment};
 pub use error::{Error, Result};
 pub use read::{Reader, Records, VisitRecord, try_scan};
 pub use realm::{Realm, RealmState};
+pub use restore::Restoration;
 pub use txn::Txn;
 
 use crate::engine::Engine;

@@ -6,8 +6,10 @@
 //! ones and stay the same for as long as the mount lives.
 
 mod automatic;
+mod fork;
 mod manage;
 mod names;
+mod restore;
 mod retention;
 mod tree;
 mod views;
