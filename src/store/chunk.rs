@@ -5,10 +5,14 @@
 //! in a new epoch makes a new version of the chunk beside the old one, if something needs the
 //! old; so a snapshot costs nothing until then. Taking another generation empties a file of any
 //! size at once.
+//!
+//! A fork has its own chunks only where it wrote: below them lie those of its base, as they were
+//! ([`Layer`]). An empty chunk hides what lies below it too.
 
+use std::collections::BTreeMap;
 use std::ops::{ControlFlow, Range};
 
-use super::record::Inode;
+use super::record::{Inode, Layer};
 use super::{Epoch, Local, Reader, RealmId, Result, key};
 use crate::engine::{Keyspace, View};
 
@@ -16,22 +20,35 @@ use crate::engine::{Keyspace, View};
 pub(super) const CHUNK_SHIFT: u8 = 13;
 
 /// Which content: a generation of an inode.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Content {
     /// The realm.
     pub realm: RealmId,
-    /// The inode.
-    pub ino: Local,
+    /// The number that its chunks are filed under: the inode's, unless it took over another's.
+    pub file: Local,
     /// The data generation.
     pub generation: u64,
     /// Chunk size in bytes.
     pub chunk_bytes: u64,
+    /// Where chunks come from that it has none of, the uppermost first.
+    pub layers: Vec<Layer>,
 }
 
 impl Content {
     /// The present content of an inode.
     pub fn of(realm: RealmId, ino: Local, inode: &Inode) -> Content {
-        Content { realm, ino, generation: inode.generation, chunk_bytes: inode.chunk_bytes() }
+        Content {
+            realm,
+            file: inode.file_of(ino),
+            generation: inode.generation,
+            chunk_bytes: inode.chunk_bytes(),
+            layers: inode.layers.clone(),
+        }
+    }
+
+    /// Itself as a layer that shows what was there at an epoch.
+    fn own(&self, epoch: Epoch) -> Layer {
+        Layer { realm: self.realm, file: self.file, generation: self.generation, epoch }
     }
 
     /// The chunks that a range of bytes lies in.
@@ -53,8 +70,15 @@ pub type Segment = Range<u64>;
 /// What is called for each chunk, with its index, the epoch of its version and its bytes.
 pub(super) type VisitChunk<'a> = &'a mut dyn FnMut(u32, Epoch, &[u8]) -> ControlFlow<()>;
 
+/// What is called for each chunk that shows, with its index and its bytes.
+pub(super) type VisitShown<'a> = &'a mut dyn FnMut(u32, &[u8]) -> ControlFlow<()>;
+
+/// Chunks that are read from each layer before they are merged.
+const MERGE_STEP: usize = 128;
+
 /// Visits the version of each chunk that shows at an epoch, in order; a hole has none, or an empty
-/// one. `shadowed` is called for a chunk that has an older version too.
+/// one. Only the content's own, not those of the layers below. `shadowed` is called for a chunk that
+/// has an older version too.
 pub(super) fn versions(
     view: &dyn View,
     content: &Content,
@@ -63,11 +87,21 @@ pub(super) fn versions(
     visit: VisitChunk<'_>,
     shadowed: &mut dyn FnMut(u32),
 ) -> Result<()> {
-    let Content { realm, ino, generation, .. } = *content;
-    let end = key::chunk_versions(realm, ino, generation, chunks.end);
+    layer_versions(view, &content.own(at), chunks, visit, shadowed)
+}
+
+fn layer_versions(
+    view: &dyn View,
+    layer: &Layer,
+    chunks: Range<u32>,
+    visit: VisitChunk<'_>,
+    shadowed: &mut dyn FnMut(u32),
+) -> Result<()> {
+    let Layer { realm, file, generation, epoch: at } = *layer;
+    let end = key::chunk_versions(realm, file, generation, chunks.end);
     let mut next = chunks.start;
     while next < chunks.end {
-        let from = key::chunk(realm, ino, generation, next, at);
+        let from = key::chunk(realm, file, generation, next, at);
         let mut current = None;
         next = chunks.end;
         view.scan(Keyspace::Data, &from, &end, &mut |key, value| {
@@ -88,56 +122,98 @@ pub(super) fn versions(
     Ok(())
 }
 
+/// Visits each chunk that shows in a content at an epoch, its own or one of a layer below, in order.
+/// An empty one is a hole.
+pub(super) fn shown(
+    view: &dyn View,
+    content: &Content,
+    chunks: Range<u32>,
+    at: Epoch,
+    visit: VisitShown<'_>,
+) -> Result<()> {
+    let own = content.own(at);
+    if content.layers.is_empty() {
+        return layer_versions(view, &own, chunks, &mut |index, _, value| visit(index, value), &mut |_| ());
+    }
+    merged(view, std::iter::once(&own).chain(&content.layers), chunks, visit)
+}
+
+/// Visits each chunk that shows in the layers below a content.
+pub(super) fn below(view: &dyn View, content: &Content, chunks: Range<u32>, visit: VisitShown<'_>) -> Result<()> {
+    merged(view, content.layers.iter(), chunks, visit)
+}
+
+/// Of each chunk the version in the uppermost layer that has one.
+fn merged<'l>(
+    view: &dyn View,
+    layers: impl Iterator<Item = &'l Layer> + Clone,
+    chunks: Range<u32>,
+    visit: VisitShown<'_>,
+) -> Result<()> {
+    let mut next = chunks.start;
+    while next < chunks.end {
+        let mut found = BTreeMap::<u32, Vec<u8>>::new();
+        // A layer with more chunks than a step ends the step for all.
+        let mut end = chunks.end;
+        for layer in layers.clone() {
+            let (mut count, range) = (0, next..end);
+            let mut add = |index: u32, _: Epoch, value: &[u8]| {
+                found.entry(index).or_insert_with(|| value.to_vec());
+                count += 1;
+                if count < MERGE_STEP {
+                    return ControlFlow::Continue(());
+                }
+                end = index + 1;
+                ControlFlow::Break(())
+            };
+            layer_versions(view, layer, range, &mut add, &mut |_| ())?;
+        }
+        for (index, value) in found.range(..end) {
+            if visit(*index, value).is_break() {
+                return Ok(());
+            }
+        }
+        next = end;
+    }
+    Ok(())
+}
+
 impl Reader<'_> {
     /// Fills `buffer` from `offset` of a content; zeros where there is nothing.
     pub fn read_content(&self, content: &Content, offset: u64, buffer: &mut [u8]) -> Result<()> {
         buffer.fill(0);
         let bytes = offset..offset + buffer.len() as u64;
         let at = self.epoch().unwrap_or(Epoch::MAX);
-        versions(
-            self.raw(),
-            content,
-            content.chunks(&bytes),
-            at,
-            &mut |index, _, value| {
-                let start = content.start_of(index);
-                let from = bytes.start.max(start);
-                let to = bytes.end.min(start + value.len() as u64);
-                if from < to {
-                    let target = buffer.get_mut((from - offset) as usize..(to - offset) as usize);
-                    let source = value.get((from - start) as usize..(to - start) as usize);
-                    if let (Some(target), Some(source)) = (target, source) {
-                        target.copy_from_slice(source);
-                    }
+        shown(self.raw(), content, content.chunks(&bytes), at, &mut |index, value| {
+            let start = content.start_of(index);
+            let from = bytes.start.max(start);
+            let to = bytes.end.min(start + value.len() as u64);
+            if from < to {
+                let target = buffer.get_mut((from - offset) as usize..(to - offset) as usize);
+                let source = value.get((from - start) as usize..(to - start) as usize);
+                if let (Some(target), Some(source)) = (target, source) {
+                    target.copy_from_slice(source);
                 }
-                ControlFlow::Continue(())
-            },
-            &mut |_| (),
-        )
+            }
+            ControlFlow::Continue(())
+        })
     }
 
     /// The first run of bytes at or behind `offset` that is no hole, up to `size`.
     pub fn data_at(&self, content: &Content, offset: u64, size: u64) -> Result<Option<Segment>> {
         let mut found: Option<Segment> = None;
         let at = self.epoch().unwrap_or(Epoch::MAX);
-        versions(
-            self.raw(),
-            content,
-            content.chunks(&(offset..size)),
-            at,
-            &mut |index, _, value| {
-                let start = content.start_of(index);
-                let whole = start..(start + content.chunk_bytes).min(size);
-                match &mut found {
-                    _ if value.is_empty() => {}
-                    None => found = Some(whole.start.max(offset)..whole.end),
-                    Some(run) if run.end == whole.start => run.end = whole.end,
-                    Some(_) => return ControlFlow::Break(()),
-                }
-                ControlFlow::Continue(())
-            },
-            &mut |_| (),
-        )?;
+        shown(self.raw(), content, content.chunks(&(offset..size)), at, &mut |index, value| {
+            let start = content.start_of(index);
+            let whole = start..(start + content.chunk_bytes).min(size);
+            match &mut found {
+                _ if value.is_empty() => {}
+                None => found = Some(whole.start.max(offset)..whole.end),
+                Some(run) if run.end == whole.start => run.end = whole.end,
+                Some(_) => return ControlFlow::Break(()),
+            }
+            ControlFlow::Continue(())
+        })?;
         Ok(found)
     }
 }

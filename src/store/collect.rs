@@ -11,13 +11,13 @@
 //! replacement. It is filed under the newest reference that shows it (`K`), and looked at again
 //! when that one goes.
 
-use std::ops::ControlFlow;
+use std::ops::{ControlFlow, Range};
 use std::sync::Arc;
 
 use super::realm::Refs;
-use super::record::{Garbage, Header, Inode};
+use super::record::{Garbage, Header, Inode, Layer};
 use super::snapshot::{ALL_REALMS, ONE_REALM};
-use super::{Epoch, Error, HOME, Local, Realm, RealmId, Result, Store, history, key};
+use super::{Epoch, Error, HOME, Local, Realm, RealmId, RealmState, Result, Store, history, key};
 use crate::engine::{Batch, Keyspace};
 
 /// Keys that one step looks at, at most: so the foreground waits for little.
@@ -123,7 +123,9 @@ impl Store {
         let id = realm.id();
         // Held until the batch is written, so that nothing changes between a look and a deletion.
         let txn = self.begin(&[id])?;
-        let refs = txn.locked(id)?.state.refs(&self.home_snapshot_numbers());
+        let state = &txn.locked(id)?.state;
+        let refs = state.refs(&self.home_snapshot_numbers());
+        let is_layered = |file| realm.base().is_some() || state.apart.contains_key(&file);
         if refs.contains(number) {
             return Ok(true);
         }
@@ -143,7 +145,7 @@ impl Store {
                 let (_, part) =
                     key::parse_touched(entry).ok_or_else(|| Error::corrupt("a touched key is too short"))?;
                 match part.first() {
-                    Some(&key::tag::CHUNK) => self.free_chunk(id, part, &refs, &mut batch)?,
+                    Some(&key::tag::CHUNK) => self.free_chunk(id, part, &refs, &is_layered, &mut batch)?,
                     _ => self.free_history(id, part, &refs, &mut batch)?,
                 }
                 if forget {
@@ -204,7 +206,14 @@ impl Store {
     }
 
     /// A version of a chunk held until the next newer one; the newest holds still.
-    fn free_chunk(&self, realm: RealmId, part: &[u8], refs: &Refs, batch: &mut Batch) -> Result<()> {
+    fn free_chunk(
+        &self,
+        realm: RealmId,
+        part: &[u8],
+        refs: &Refs,
+        is_layered: &dyn Fn(Local) -> bool,
+        batch: &mut Batch,
+    ) -> Result<()> {
         let prefix = key::chunk_versions_of_part(realm, part);
         let mut kept = Vec::new();
         let mut newer: Option<Epoch> = None;
@@ -219,7 +228,10 @@ impl Store {
             ControlFlow::Continue(())
         })?;
         // A hole that hides nothing any more is no record.
-        while let Some((key, true)) = kept.pop() {
+        let hides_a_layer = kept.last().and_then(|(key, _)| key::parse_chunk(key)).is_some_and(|c| is_layered(c.ino));
+        while let Some((key, true)) = kept.pop()
+            && !hides_a_layer
+        {
             batch.delete(Keyspace::Data, key);
         }
         Ok(())
@@ -231,17 +243,29 @@ impl Store {
         let Some((entry, value)) = self.engine.first(Keyspace::Meta, &prefix, &key::after(&prefix))? else {
             return Ok(false);
         };
-        let (realm, died, ino, generation) =
+        let (realm, died, file, generation) =
             key::parse_garbage(&entry).ok_or_else(|| Error::corrupt("a garbage key is too short"))?;
         let born = Garbage::decode(&value)?.born;
+        // Held until the batch is written: a restore can make the generation a content again.
+        let txn = self.begin(&[realm])?;
+        if self.engine.get(Keyspace::Meta, &entry)?.is_none() {
+            return Ok(true);
+        }
         let mut batch = Batch::new();
-        let done = match self.newest_showing(realm, ino, generation, born, died)? {
-            None => !self.free_prefix(Keyspace::Data, &key::chunks_of(realm, ino, generation), &mut batch)?,
+        let state = &txn.locked(realm)?.state;
+        let done = match self.newest_showing(realm, state, file, generation, born..died)? {
+            None => {
+                let more = self.free_prefix(Keyspace::Data, &key::chunks_of(realm, file, generation), &mut batch)?;
+                if !more {
+                    self.forget_owners(realm, file, &mut batch)?;
+                }
+                !more
+            }
             Some(until) => {
                 let next = walk.on([&entry[..], &until.to_be_bytes()].concat());
-                let done = self.trim(realm, ino, generation, until, next, &mut batch)?;
+                let done = self.trim(realm, file, generation, until, next, &mut batch)?;
                 if done {
-                    batch.put(Keyspace::Meta, key::kept(realm, until, ino, generation), value);
+                    batch.put(Keyspace::Meta, key::kept(realm, until, file, generation), value);
                 }
                 done
             }
@@ -254,23 +278,29 @@ impl Store {
         Ok(true)
     }
 
-    /// The newest reference at which a generation is the content of its inode. An inode that had
+    /// The newest reference at which a generation is the content of an inode. An inode that had
     /// no name for a while, or a document's kept version, died later than it was last shown.
     fn newest_showing(
         &self,
         realm: RealmId,
-        ino: Local,
+        state: &RealmState,
+        file: Local,
         generation: u64,
-        born: Epoch,
-        died: Epoch,
+        life: Range<Epoch>,
     ) -> Result<Option<Epoch>> {
-        let Some(loaded) = self.realm(realm) else { return Ok(None) };
-        let live = key::inode(realm, ino);
-        for epoch in self.refs_of(&loaded).newest_in(born, died.saturating_sub(1)) {
-            if let history::Own::Value(bytes) = history::at(&*self.engine, &live, epoch)?
-                && Inode::decode(&bytes)?.generation == generation
-            {
+        let owners = self.owners(realm, file)?;
+        let is_this = |layer: &&Layer| (layer.file, layer.generation) == (file, generation);
+        for epoch in state.refs(&self.home_snapshot_numbers()).newest_in(life.start, life.end.saturating_sub(1)) {
+            if state.apart.values().filter(is_this).any(|layer| layer.epoch == epoch) {
                 return Ok(Some(epoch));
+            }
+            for owner in &owners {
+                if let history::Own::Value(bytes) = history::at(&*self.engine, &key::inode(realm, *owner), epoch)? {
+                    let inode = Inode::decode(&bytes)?;
+                    if (inode.file_of(*owner), inode.generation) == (file, generation) {
+                        return Ok(Some(epoch));
+                    }
+                }
             }
         }
         Ok(None)
@@ -282,13 +312,13 @@ impl Store {
     fn trim(
         &self,
         realm: RealmId,
-        ino: Local,
+        file: Local,
         generation: u64,
         until: Epoch,
         next: &mut Vec<u8>,
         batch: &mut Batch,
     ) -> Result<bool> {
-        let chunks = key::chunk_parts(ino, generation);
+        let chunks = key::chunk_parts(file, generation);
         let end = key::after(&key::of_realm(key::tag::TOUCHED, realm));
         if next.is_empty() {
             *next = key::touched(realm, until.saturating_add(1), &chunks);
@@ -338,7 +368,7 @@ impl Store {
     }
 
     fn purge(&self, realm: &Arc<Realm>) -> Result<()> {
-        use key::tag::{ATIME, GARBAGE, HISTORY, KEPT, NEXT, PENDING, REALM, SNAPSHOT, TOUCHED, VERSION};
+        use key::tag::{ATIME, FILE, GARBAGE, HISTORY, KEPT, NEXT, PENDING, REALM, SNAPSHOT, TOUCHED, VERSION};
         let id = realm.id();
         let base = realm.base().filter(|(base, _)| self.realm(*base).is_some());
         let mut locks = vec![id];
@@ -348,7 +378,7 @@ impl Store {
         if self.free_prefix(Keyspace::Data, &key::chunks_of_realm(id), &mut batch)? {
             return Ok(self.engine.write(batch)?);
         }
-        let others = [HISTORY, TOUCHED, VERSION, ATIME, GARBAGE, KEPT, SNAPSHOT, PENDING, NEXT];
+        let others = [HISTORY, TOUCHED, VERSION, FILE, ATIME, GARBAGE, KEPT, SNAPSHOT, PENDING, NEXT];
         for tag in key::VERSIONED.into_iter().chain(others) {
             if self.free_prefix(Keyspace::Meta, &key::of_realm(tag, id), &mut batch)? {
                 return Ok(self.engine.write(batch)?);
@@ -364,11 +394,7 @@ impl Store {
         self.realms.write().remove(&id);
         txn.locked_mut(id)?.state.purged = true;
         if let Some((base, epoch)) = base {
-            let pins = &mut txn.locked_mut(base)?.state.pins;
-            match pins.get_mut(&epoch) {
-                Some(count) if *count > 1 => *count -= 1,
-                _ => drop(pins.remove(&epoch)),
-            }
+            txn.locked_mut(base)?.state.unpin(epoch);
         }
         Ok(())
     }

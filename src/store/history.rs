@@ -46,25 +46,23 @@ pub(super) fn now(view: &dyn View, live: &[u8]) -> Result<Own> {
 pub(super) fn at(view: &dyn View, live: &[u8], epoch: Epoch) -> Result<Own> {
     let realm = key::realm_of(live).ok_or_else(|| Error::corrupt("a key is too short"))?;
     let part = key::record_part(live);
+    // The present first: what a change replaces moves to the past in the same batch, so whoever
+    // finds the newer value finds the older one too.
+    if let Some(raw) = view.get(Keyspace::Meta, live)?
+        && Header::unwrap(&raw)?.0.born <= epoch
+    {
+        return Own::of(&raw, epoch);
+    }
     let from = key::history(realm, &part, Some(epoch));
     let to = key::after(&key::history(realm, &part, None));
-    let past = || match view.first(Keyspace::Meta, &from, &to)? {
-        Some((_, raw)) => Own::of(&raw, epoch).map(Some),
-        None => Ok(None),
-    };
-    if let Some(own) = past()? {
-        return Ok(own);
-    }
-    let present = match view.get(Keyspace::Meta, live)? {
-        Some(raw) => Own::of(&raw, epoch)?,
-        None => Own::Gap,
-    };
-    // Between the two looks a change may have moved the value behind the first of them.
-    match present {
-        Own::Gap => Ok(past()?.unwrap_or(Own::Gap)),
-        own => Ok(own),
+    match view.first(Keyspace::Meta, &from, &to)? {
+        Some((_, raw)) => Own::of(&raw, epoch),
+        None => Ok(Own::Gap),
     }
 }
+
+/// Records whose parts are listed in one go, from each layer.
+const STEP: usize = 256;
 
 /// Record parts from one on and up to another; an empty end means all the rest of the kind.
 pub(super) struct Parts {
@@ -80,6 +78,12 @@ impl Parts {
         Parts { from: key::record_part(from), to: if within { key::record_part(to) } else { Vec::new() } }
     }
 
+    /// Goes on behind a part.
+    pub(super) fn start_behind(&mut self, part: &[u8]) {
+        self.from = part.to_vec();
+        self.from.push(0);
+    }
+
     fn bounds(&self, key: impl Fn(&[u8]) -> Vec<u8>) -> (Vec<u8>, Vec<u8>) {
         let kind = self.from.get(..1).unwrap_or_default();
         let to = if self.to.is_empty() { key::after(&key(kind)) } else { key(&self.to) };
@@ -87,23 +91,56 @@ impl Parts {
     }
 }
 
-/// Adds a realm's record parts, live or past, that are in a range.
-pub(super) fn parts(view: &dyn View, realm: RealmId, range: &Parts, found: &mut BTreeSet<Vec<u8>>) -> Result<()> {
+/// Adds a realm's first record parts, live or past, that are in a range and not behind `end`. If
+/// there are more of them, `end` becomes the last one that was added.
+pub(super) fn parts(
+    view: &dyn View,
+    realm: RealmId,
+    range: &Parts,
+    end: &mut Option<Vec<u8>>,
+    found: &mut BTreeSet<Vec<u8>>,
+) -> Result<()> {
     let (from, to) = range.bounds(|part| key::live(realm, part));
-    view.scan(Keyspace::Meta, &from, &to, &mut |key, _| {
-        found.insert(key::record_part(key));
-        ControlFlow::Continue(())
-    })?;
+    let mut count = 0;
+    let mut add = |part: Vec<u8>, end: &mut Option<Vec<u8>>| {
+        if end.as_ref().is_some_and(|end| part > *end) {
+            return ControlFlow::Break(());
+        }
+        count += 1;
+        if count < STEP {
+            found.insert(part);
+            return ControlFlow::Continue(());
+        }
+        count = 0;
+        *end = Some(part.clone());
+        found.insert(part);
+        ControlFlow::Break(())
+    };
+    view.scan(Keyspace::Meta, &from, &to, &mut |key, _| add(key::record_part(key), end))?;
     // The same range among the history keys, each with an epoch behind it: so the entries of a
     // record before a bound that only adds a byte to its key are in it too.
-    let (from, to) = range.bounds(|part| key::history(realm, part, None));
-    view.scan(Keyspace::Meta, &from, &to, &mut |key, _| {
-        if let Some((part, _)) = key::parse_history(key)
-            && part >= &range.from[..]
-        {
-            found.insert(part.to_vec());
-        }
-        ControlFlow::Continue(())
-    })?;
+    let (mut from, to) = range.bounds(|part| key::history(realm, part, None));
+    let mut go_on = true;
+    while go_on {
+        go_on = false;
+        let mut last: Option<Vec<u8>> = None;
+        let mut again = 0;
+        let start = std::mem::take(&mut from);
+        view.scan(Keyspace::Meta, &start, &to, &mut |key, _| {
+            let Some((part, _)) = key::parse_history(key) else { return ControlFlow::Continue(()) };
+            if last.as_deref() == Some(part) {
+                again += 1;
+                if again < STEP {
+                    return ControlFlow::Continue(());
+                }
+                // A record with a long past: the scan starts anew behind it.
+                from = key::after(&key::history(realm, part, None));
+                go_on = true;
+                return ControlFlow::Break(());
+            }
+            (last, again) = (Some(part.to_vec()), 0);
+            if part < &range.from[..] { ControlFlow::Continue(()) } else { add(part.to_vec(), end) }
+        })?;
+    }
     Ok(())
 }

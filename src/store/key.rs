@@ -19,13 +19,17 @@
 //! | `H` realm record-key last                | a record's value up to epoch `last`     |           |
 //! | `T` realm epoch record-key               | touched: empty                          |           |
 //! | `S` realm number                         | snapshot                                | no        |
-//! | `V` realm ino version                    | document version: its data generation   | no        |
+//! | `V` realm file version                   | document version: its data generation   | no        |
+//! | `F` realm file ino                       | an inode with another one's content     | no        |
 //! | `O` realm ino                            | orphan: an inode without a name         | no        |
 //! | `A` realm ino                            | access time                             | no        |
-//! | `G` realm died ino generation            | garbage generation, not yet looked at   | no        |
-//! | `K` realm until ino generation           | one that snapshot `until` still shows   | no        |
+//! | `G` realm died file generation           | garbage generation, not yet looked at   | no        |
+//! | `K` realm until file generation          | one that snapshot `until` still shows   | no        |
 //! | `J` id                                   | rejected draft                          | no        |
 //! | `P` realm number                         | a dropped snapshot, to be collected     | no        |
+//!
+//! `file` is the number of the inode whose content it is, or was at first: a restored file has a new
+//! inode number and keeps the old one's content.
 //!
 //! `record-key` is the key of a versioned record with the tag first and the realm left out.
 //! A versioned value starts with a header: a flag byte (1: whiteout) and the epoch of birth.
@@ -34,7 +38,7 @@
 //!
 //! | key                                      | value                                   |
 //! |------------------------------------------|-----------------------------------------|
-//! | realm ino generation index(4) ~epoch     | a chunk; empty: a hole                  |
+//! | realm file generation index(4) ~epoch    | a chunk; empty: a hole                  |
 //! | ffffffff id                              | the content of a rejected draft         |
 //!
 //! The epoch is stored inverted, so that the newest version of a chunk comes first.
@@ -58,6 +62,7 @@ pub mod tag {
     pub const TOUCHED: u8 = b'T';
     pub const SNAPSHOT: u8 = b'S';
     pub const VERSION: u8 = b'V';
+    pub const FILE: u8 = b'F';
     pub const ORPHAN: u8 = b'O';
     pub const ATIME: u8 = b'A';
     pub const GARBAGE: u8 = b'G';
@@ -186,6 +191,16 @@ pub fn parse_xattr(key: &[u8]) -> Option<(Local, &[u8])> {
 /// A document's version.
 pub fn version(realm: RealmId, ino: Local, version: u64) -> Vec<u8> {
     Key::new(tag::VERSION, realm).number(ino.0).number(version).0
+}
+
+/// An inode that has, or had, the content that is filed under another one's number.
+pub fn file(realm: RealmId, file: Local, ino: Local) -> Vec<u8> {
+    Key::new(tag::FILE, realm).number(file.0).number(ino.0).0
+}
+
+/// The inode in such a key.
+pub fn parse_file(key: &[u8]) -> Option<Local> {
+    number_at(key, 13).map(Local)
 }
 
 /// The version in a document version's key.
@@ -358,6 +373,12 @@ pub fn chunk_part(ino: Local, generation: u64, index: u32) -> Vec<u8> {
     let mut part = chunk_parts(ino, generation);
     part.extend_from_slice(&index.to_be_bytes());
     part
+}
+
+/// The number, the generation and the index in a touched chunk's part.
+pub fn parse_chunk_part(part: &[u8]) -> Option<(Local, u64, u32)> {
+    let index = u32::from_be_bytes(part.get(17..21)?.try_into().ok()?);
+    Some((Local(number_at(part, 1)?), number_at(part, 9)?, index))
 }
 
 /// All chunks of a generation in one epoch of the touched index.

@@ -7,14 +7,17 @@
 //! - [`snapshot`], [`collect`] and [`check`] take snapshots, free what no snapshot needs, and
 //!   prove that nothing is lost or left over.
 
+mod apart;
 pub mod check;
 mod chunk;
 pub mod codec;
 pub mod collect;
 mod error;
+mod fork;
 mod history;
 pub mod key;
 mod open;
+mod owner;
 mod read;
 mod realm;
 pub mod record;
@@ -23,6 +26,7 @@ mod room;
 pub mod snapshot;
 mod sync;
 mod txn;
+mod txn_read;
 mod write;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -34,7 +38,7 @@ use parking_lot::{Mutex, RwLock};
 
 pub use chunk::{Content, Segment};
 pub use error::{Error, Result};
-pub use read::{Reader, Records, VisitRecord, try_scan};
+pub use read::{Located, Reader, Records, VisitRecord, try_scan};
 pub use realm::{Realm, RealmState};
 pub use restore::Restoration;
 pub use txn::Txn;

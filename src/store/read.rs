@@ -11,10 +11,35 @@ use crate::engine::{Keyspace, View};
 /// What is called for each record, with its live key and its value, until it breaks.
 pub type VisitRecord<'a> = &'a mut dyn FnMut(&[u8], &[u8]) -> Result<ControlFlow<()>>;
 
+/// A record's value, and the layer that it comes from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Located {
+    /// The value.
+    pub value: Vec<u8>,
+    /// Of a fork that has no such record of its own: the realm below that has it, and at which epoch.
+    pub base: Option<(RealmId, Epoch)>,
+}
+
+impl Located {
+    /// The value of an inode's record, with its content where it is.
+    pub(super) fn inode(&self, ino: Local) -> Result<Inode> {
+        let inode = Inode::decode(&self.value)?;
+        Ok(match self.base {
+            None => inode,
+            Some((realm, epoch)) => inode.inherited(realm, ino, epoch),
+        })
+    }
+}
+
 /// Typed access to versioned records, the same for a reader and for a transaction.
 pub trait Records {
+    /// The record with this live key, and where it was found.
+    fn locate(&self, live: &[u8]) -> Result<Option<Located>>;
+
     /// The value of the record with this live key.
-    fn record(&self, live: &[u8]) -> Result<Option<Vec<u8>>>;
+    fn record(&self, live: &[u8]) -> Result<Option<Vec<u8>>> {
+        Ok(self.locate(live)?.map(|located| located.value))
+    }
 
     /// Visits the records whose live keys are in `from..to`, all of one kind in one realm, in key
     /// order. A transaction's own changes do not show.
@@ -22,7 +47,7 @@ pub trait Records {
 
     /// An inode.
     fn inode(&self, realm: RealmId, ino: Local) -> Result<Option<Inode>> {
-        self.record(&key::inode(realm, ino))?.map(|bytes| Inode::decode(&bytes)).transpose()
+        self.locate(&key::inode(realm, ino))?.map(|located| located.inode(ino)).transpose()
     }
 
     /// An inode that a dirent names, and so has to exist.
@@ -132,26 +157,29 @@ pub(super) fn resolve(
     base_of: &dyn Fn(RealmId) -> Option<(RealmId, Epoch)>,
     live: &[u8],
     at: Option<Epoch>,
-) -> Result<Option<Vec<u8>>> {
+) -> Result<Option<Located>> {
     let own = match at {
         None => history::now(view, live)?,
         Some(epoch) => history::at(view, live, epoch)?,
     };
-    match own {
-        Own::Value(value) => Ok(Some(value)),
-        Own::Whiteout => Ok(None),
-        Own::Gap => {
-            let realm = key::realm_of(live).ok_or_else(|| Error::corrupt("a key is too short"))?;
-            match base_of(realm) {
-                None => Ok(None),
-                Some((base, epoch)) => resolve(view, base_of, &key::live(base, &key::record_part(live)), Some(epoch)),
-            }
+    let mut realm = key::realm_of(live).ok_or_else(|| Error::corrupt("a key is too short"))?;
+    let mut base = None;
+    let mut own = own;
+    loop {
+        match own {
+            Own::Value(value) => return Ok(Some(Located { value, base })),
+            Own::Whiteout => return Ok(None),
+            Own::Gap => {}
         }
+        base = base_of(realm);
+        let Some((below, epoch)) = base else { return Ok(None) };
+        own = history::at(view, &key::live(below, &key::record_part(live)), epoch)?;
+        realm = below;
     }
 }
 
 impl Records for Reader<'_> {
-    fn record(&self, live: &[u8]) -> Result<Option<Vec<u8>>> {
+    fn locate(&self, live: &[u8]) -> Result<Option<Located>> {
         resolve(self.raw(), &|realm| self.base_of(realm), live, self.at)
     }
 
@@ -160,22 +188,34 @@ impl Records for Reader<'_> {
         if self.at.is_none() && self.base_of(realm).is_none() {
             return scan_live(self.raw(), from, to, visit);
         }
-        let mut parts = BTreeSet::new();
-        let range = history::Parts::between(from, to);
-        let mut layer = Some(realm);
-        while let Some(id) = layer {
-            history::parts(self.raw(), id, &range, &mut parts)?;
-            layer = self.base_of(id).map(|(base, _)| base);
+        let mut layers = vec![realm];
+        let mut at = realm;
+        while let Some((below, _)) = self.base_of(at) {
+            layers.push(below);
+            at = below;
         }
-        for part in parts {
-            let live = key::live(realm, &part);
-            if let Some(value) = self.record(&live)?
-                && visit(&live, &value)?.is_break()
-            {
-                break;
+        let mut range = history::Parts::between(from, to);
+        loop {
+            let mut parts = BTreeSet::new();
+            // A layer with more records than a step ends the step for all.
+            let mut end = None;
+            for layer in &layers {
+                history::parts(self.raw(), *layer, &range, &mut end, &mut parts)?;
             }
+            for part in parts {
+                if end.as_ref().is_some_and(|end| part > *end) {
+                    break;
+                }
+                let live = key::live(realm, &part);
+                if let Some(value) = self.record(&live)?
+                    && visit(&live, &value)?.is_break()
+                {
+                    return Ok(());
+                }
+            }
+            let Some(end) = end else { return Ok(()) };
+            range.start_behind(&end);
         }
-        Ok(())
     }
 }
 

@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use parking_lot::{ArcRwLockReadGuard, ArcRwLockWriteGuard, RawRwLock, RwLock};
 
-use super::record::{RealmRecord, Usage};
-use super::{Epoch, RealmId};
+use super::record::{Layer, RealmRecord, Usage};
+use super::{Epoch, Local, RealmId};
 
 pub(super) type StateGuard = ArcRwLockWriteGuard<RawRwLock, RealmState>;
 
@@ -27,8 +27,10 @@ pub struct RealmState {
     pub record: RealmRecord,
     /// Its own snapshots that exist.
     pub snapshots: BTreeSet<Epoch>,
-    /// The epochs that forks of it show, and how many do.
+    /// The epochs that forks of it show, and open files that a restore replaced, and how many do.
     pub pins: BTreeMap<Epoch, u32>,
+    /// What lies below the content of such open files, by the number of what is their own.
+    pub(super) apart: BTreeMap<Local, Layer>,
     /// The next inode number.
     pub next: u64,
     /// Inode numbers below it are covered by the record on disk.

@@ -17,13 +17,19 @@ impl Txn<'_> {
     /// Takes a snapshot of a realm, together with the transaction's other changes: it shows those
     /// that came before this call and not those that come after it.
     pub fn take_snapshot(&mut self, realm: RealmId, snapshot: &SnapshotRecord) -> Result<Epoch> {
+        let number = self.begin_epoch(realm)?;
+        self.locked_mut(realm)?.taken.push(number);
+        self.put_plain(key::numbered(key::tag::SNAPSHOT, realm, number), snapshot.encode());
+        Ok(number)
+    }
+
+    /// Ends an epoch of a realm as a snapshot does, for something else that refers to it. Its number.
+    pub(super) fn begin_epoch(&mut self, realm: RealmId) -> Result<Epoch> {
         let number = self.store.last_snapshot.fetch_add(1, Ordering::SeqCst) + 1;
         self.record_usage(realm)?;
         let locked = self.locked_mut(realm)?;
         locked.record_mut().last_snapshot = number;
-        locked.taken.push(number);
         locked.epoch = number + 1;
-        self.put_plain(key::numbered(key::tag::SNAPSHOT, realm, number), snapshot.encode());
         Ok(number)
     }
 

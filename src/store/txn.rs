@@ -10,9 +10,9 @@ use std::sync::Arc;
 use parking_lot::{ArcRwLockReadGuard, RawRwLock, RwLock};
 
 use super::realm::StateGuard;
-use super::record::{Dirent, Header, Inode, RealmRecord, Usage};
+use super::record::{Dirent, Header, Inode, Layer, RealmRecord, Usage};
 use super::{
-    Epoch, Error, HOME, Local, NO_REALMS, ROOT, Realm, RealmId, RealmState, Records, Result, Store, key, read,
+    Epoch, Error, HOME, Local, NO_REALMS, ROOT, Realm, RealmId, RealmState, Result, Store, key,
 };
 use crate::engine::{Batch, Keyspace};
 
@@ -27,7 +27,7 @@ pub(super) struct Locked {
     pub(super) realm: Arc<Realm>,
     pub(super) state: StateGuard,
     pub(super) epoch: Epoch,
-    usage: Usage,
+    pub(super) usage: Usage,
     /// What its usage record says, with the transaction's changes so far.
     recorded: Usage,
     reserved: u64,
@@ -36,6 +36,11 @@ pub(super) struct Locked {
     /// Snapshots that the transaction takes: references for what it changes after them.
     pub(super) taken: Vec<Epoch>,
     pub(super) dropped: Vec<Epoch>,
+    /// What open files go on with, and what they no longer need: see apart.rs.
+    pub(super) held: Vec<(Local, Layer)>,
+    pub(super) released: Vec<(Local, Layer)>,
+    /// Epochs that new forks show.
+    pub(super) pinned: Vec<Epoch>,
     new: bool,
 }
 
@@ -50,6 +55,9 @@ impl Locked {
             record: None,
             taken: Vec::new(),
             dropped: Vec::new(),
+            held: Vec::new(),
+            released: Vec::new(),
+            pinned: Vec::new(),
             new,
             realm,
             state,
@@ -134,11 +142,12 @@ impl Txn<'_> {
     /// Whether something needs the realm as it was in one of `first..=last`.
     pub(super) fn needed(&self, realm: RealmId, first: Epoch, last: Epoch) -> Result<bool> {
         let locked = self.locked(realm)?;
-        Ok(locked.taken.iter().any(|taken| (first..=last).contains(taken))
+        let held = locked.held.iter().map(|(_, layer)| &layer.epoch);
+        Ok(locked.taken.iter().chain(&locked.pinned).chain(held).any(|epoch| (first..=last).contains(epoch))
             || locked.state.needed(&self.store.home_snapshots.read(), first, last))
     }
 
-    fn raw(&self, live: &[u8]) -> Result<Option<Vec<u8>>> {
+    pub(super) fn raw(&self, live: &[u8]) -> Result<Option<Vec<u8>>> {
         if let Some(known) = self.seen.borrow().get(live) {
             return Ok(known.clone());
         }
@@ -157,12 +166,7 @@ impl Txn<'_> {
         let realm = key::realm_of(&live).ok_or_else(|| Error::corrupt("a key is too short"))?;
         let below = match self.locked(realm)?.realm.base() {
             None => None,
-            Some((base, epoch)) => read::resolve(
-                &*self.store.engine,
-                &|id| self.store.realm(id)?.base(),
-                &key::live(base, &key::record_part(&live)),
-                Some(epoch),
-            )?,
+            Some((base, epoch)) => self.below(base, epoch, &live)?,
         };
         match below {
             Some(_) => self.replace(live, Some((b"", true))),
@@ -270,6 +274,15 @@ impl Txn<'_> {
 
     /// Makes a realm with a root directory for a thread.
     pub fn new_realm(&mut self, root: &Inode) -> Result<RealmId> {
+        let first = ROOT.0 + 1;
+        let id = self.add_realm(RealmState { next: first, ..RealmState::default() })?;
+        self.put_inode(id, ROOT, root)?;
+        self.add_usage(id, 1, 0)?;
+        Ok(id)
+    }
+
+    /// Adds a realm to the transaction, with the next number. When it begins is set here.
+    pub(super) fn add_realm(&mut self, mut state: RealmState) -> Result<RealmId> {
         let mut superblock = self.store.superblock.lock();
         let id = RealmId(superblock.next_realm);
         let next = superblock.next_realm.checked_add(1).ok_or(Error::Exhausted("numbers for threads"))?;
@@ -279,15 +292,12 @@ impl Txn<'_> {
         self.batch.put(Keyspace::Meta, key::SUPERBLOCK.to_vec(), superblock.encode());
         let last_home = superblock.last_home_snapshot;
         drop(superblock);
-        let record = RealmRecord { created: 1 + last_home, ..RealmRecord::default() };
-        let first = ROOT.0 + 1;
-        let state = RealmState { record, next: first, reserved: first, ..RealmState::default() };
+        state.record.created = 1 + last_home;
+        state.reserved = state.next;
+        self.batch.put(Keyspace::Meta, key::of_realm(key::tag::NEXT, id), state.next.to_be_bytes().to_vec());
         let mut locked = Locked::new(Arc::new(Realm::new(id, state)), last_home, true);
         locked.record_mut();
         self.realms.push(locked);
-        self.batch.put(Keyspace::Meta, key::of_realm(key::tag::NEXT, id), first.to_be_bytes().to_vec());
-        self.put_inode(id, ROOT, root)?;
-        self.add_usage(id, 1, 0)?;
         Ok(id)
     }
 
@@ -363,28 +373,19 @@ impl Txn<'_> {
             for number in locked.dropped.drain(..) {
                 locked.state.snapshots.remove(&number);
             }
+            for epoch in locked.pinned.drain(..) {
+                *locked.state.pins.entry(epoch).or_default() += 1;
+            }
+            for (file, layer) in locked.held.drain(..) {
+                locked.state.hold(file, layer);
+            }
+            for (file, layer) in locked.released.drain(..) {
+                locked.state.release(file, layer);
+            }
             if locked.new {
                 self.store.realms.write().insert(locked.realm.id(), Arc::clone(&locked.realm));
             }
         }
         Ok(())
-    }
-}
-
-impl Records for Txn<'_> {
-    fn record(&self, live: &[u8]) -> Result<Option<Vec<u8>>> {
-        if let Some(raw) = self.raw(live)? {
-            let (header, payload) = Header::unwrap(&raw)?;
-            return Ok((!header.whiteout).then(|| payload.to_vec()));
-        }
-        let realm = key::realm_of(live).ok_or_else(|| Error::corrupt("a key is too short"))?;
-        match self.locked(realm)?.realm.base() {
-            None => Ok(None),
-            Some(_) => self.store.reader().record(live),
-        }
-    }
-
-    fn records(&self, from: &[u8], to: &[u8], visit: read::VisitRecord<'_>) -> Result<()> {
-        self.store.reader().records(from, to, visit)
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::ops::{ControlFlow, Range};
 
-use super::chunk::{Content, versions};
+use super::chunk::{Content, below, versions};
 use super::record::{Garbage, Inode};
 use super::{Epoch, Local, RealmId, Result, Txn, key};
 use crate::engine::{Keyspace, Op};
@@ -22,18 +22,26 @@ pub(super) struct Written {
 }
 
 /// The newest version of a chunk that is there.
-struct Head {
-    epoch: Epoch,
+pub(super) struct Head {
+    /// The epoch in which it was written; None for one of a layer below.
+    epoch: Option<Epoch>,
     length: u64,
-    bytes: Vec<u8>,
-    /// Whether an older version stands behind it.
+    pub(super) bytes: Vec<u8>,
+    /// Whether an older version stands behind it, or one of a layer below.
     shadows: bool,
+}
+
+impl Head {
+    /// Whether the content has had this version since an epoch or before.
+    pub(super) fn is_from(&self, epoch: Epoch) -> bool {
+        self.epoch.is_none_or(|own| own <= epoch)
+    }
 }
 
 impl Txn<'_> {
     /// The newest versions of some chunks, the transaction's own included; the bytes of those
     /// that `wanted` names.
-    fn heads(
+    pub(super) fn heads(
         &self,
         content: &Content,
         chunks: Range<u32>,
@@ -47,7 +55,8 @@ impl Txn<'_> {
             Epoch::MAX,
             &mut |index, epoch, value| {
                 let bytes = if wanted(index) { value.to_vec() } else { Vec::new() };
-                heads.borrow_mut().insert(index, Head { epoch, length: value.len() as u64, bytes, shadows: false });
+                let length = value.len() as u64;
+                heads.borrow_mut().insert(index, Head { epoch: Some(epoch), length, bytes, shadows: false });
                 ControlFlow::Continue(())
             },
             &mut |index| {
@@ -57,7 +66,17 @@ impl Txn<'_> {
             },
         )?;
         let mut heads = heads.into_inner();
-        let of = |index| key::chunk_versions(content.realm, content.ino, content.generation, index);
+        below(&*self.store.engine, content, chunks.clone(), &mut |index, value| {
+            let inherited = || Head {
+                epoch: None,
+                length: value.len() as u64,
+                bytes: if wanted(index) { value.to_vec() } else { Vec::new() },
+                shadows: true,
+            };
+            heads.entry(index).or_insert_with(inherited).shadows = true;
+            ControlFlow::Continue(())
+        })?;
+        let of = |index| key::chunk_versions(content.realm, content.file, content.generation, index);
         for (prefix, written) in self.chunks.range(of(chunks.start)..of(chunks.end)) {
             let Some(index) = key::chunk_index(prefix) else { continue };
             let value = match self.batch.get(written.op) {
@@ -66,33 +85,37 @@ impl Txn<'_> {
             };
             let bytes = if wanted(index) { value.to_vec() } else { Vec::new() };
             let Written { epoch, shadows, .. } = *written;
-            heads.insert(index, Head { epoch, length: value.len() as u64, bytes, shadows });
+            heads.insert(index, Head { epoch: Some(epoch), length: value.len() as u64, bytes, shadows });
         }
         Ok(heads)
     }
 
     /// Sets a chunk; an empty value makes a hole.
-    fn set_chunk(&mut self, content: &Content, index: u32, old: Option<&Head>, value: Vec<u8>) -> Result<i64> {
-        let Content { realm, ino, generation, .. } = *content;
+    pub(super) fn set_chunk(
+        &mut self,
+        content: &Content,
+        index: u32,
+        old: Option<&Head>,
+        value: Vec<u8>,
+    ) -> Result<i64> {
+        let Content { realm, file, generation, .. } = *content;
         let epoch = self.epoch(realm)?;
         let grown = value.len() as i64 - old.map_or(0, |head| head.length as i64);
-        let mut shadows = false;
-        if let Some(old) = old {
-            shadows = old.shadows;
-            if old.epoch < epoch {
-                if self.needed(realm, old.epoch, epoch - 1)? {
-                    shadows = true;
-                } else {
-                    self.batch.delete(Keyspace::Data, key::chunk(realm, ino, generation, index, old.epoch));
-                }
+        let mut shadows = old.is_some_and(|head| head.shadows);
+        let own = old.and_then(|head| head.epoch);
+        if let Some(own) = own.filter(|own| *own < epoch) {
+            if self.needed(realm, own, epoch - 1)? {
+                shadows = true;
+            } else {
+                self.batch.delete(Keyspace::Data, key::chunk(realm, file, generation, index, own));
             }
         }
-        if old.is_none_or(|old| old.epoch < epoch) {
-            self.touch(realm, epoch, &key::chunk_part(ino, generation, index))?;
+        if own.is_none_or(|own| own < epoch) {
+            self.touch(realm, epoch, &key::chunk_part(file, generation, index))?;
         }
-        let key = key::chunk(realm, ino, generation, index, epoch);
+        let key = key::chunk(realm, file, generation, index, epoch);
         let written = Written { epoch, op: self.batch.len(), shadows };
-        self.chunks.insert(key::chunk_versions(realm, ino, generation, index), written);
+        self.chunks.insert(key::chunk_versions(realm, file, generation, index), written);
         // A hole is the absence of a chunk, unless an older version would show through.
         if value.is_empty() && !shadows {
             self.batch.delete(Keyspace::Data, key);
@@ -131,9 +154,9 @@ impl Txn<'_> {
             let end = start + content.chunk_bytes;
             bytes.start <= start && (end <= bytes.end || inode.size <= bytes.end)
         };
-        // Behind the end of the file there is at most a hole that hides an older version, and
-        // without a reference not even that. So an append looks at one chunk or none.
-        let present = match self.needed(realm, 0, Epoch::MAX)? {
+        // Behind the end of the file there is at most a hole that hides an older version or a layer
+        // below, and without those not even that. So an append looks at one chunk or none.
+        let present = match self.needed(realm, 0, Epoch::MAX)? || !content.layers.is_empty() {
             true => chunks.end,
             false => content.chunks(&(0..inode.size)).end.min(chunks.end),
         };
@@ -234,6 +257,13 @@ impl Txn<'_> {
     /// a caller who keeps it or [discards](Txn::discard) it. It no longer counts as usage.
     pub fn begin_generation(&mut self, realm: RealmId, inode: &mut Inode) -> Result<()> {
         self.account(realm, inode, -(inode.allocated as i64))?;
+        self.release_layers(realm, inode)?;
+        if inode.next_generation == Inode::SEALED {
+            // Its generations so far are filed under the number of an inode that is gone, and which
+            // numbers that one used nobody knows.
+            inode.file = Local(0);
+            inode.next_generation = inode.generation + 1;
+        }
         inode.generation = inode.next_generation;
         inode.generation_born = self.epoch(realm)?;
         inode.next_generation += 1;
@@ -243,23 +273,25 @@ impl Txn<'_> {
 
     /// Makes the present generation of an inode garbage.
     pub fn drop_generation(&mut self, realm: RealmId, ino: Local, inode: &Inode) -> Result<()> {
-        if inode.allocated == 0 && inode.generation_born == self.epoch(realm)? {
+        if inode.allocated == 0 && inode.generation_born == self.epoch(realm)? && inode.layers.is_empty() {
             return Ok(());
         }
         let born = inode.generation_born;
-        self.discard(realm, ino, inode.generation, born, inode.size.div_ceil(inode.chunk_bytes()))
+        let chunks = inode.size.div_ceil(inode.chunk_bytes());
+        self.discard(realm, inode.file_of(ino), inode.generation, born, chunks)
     }
 
     /// Frees a generation that no live inode has any more: a small one at once, one that a
-    /// snapshot needs or a large one later, through the garbage queue.
-    pub fn discard(&mut self, realm: RealmId, ino: Local, generation: u64, born: Epoch, chunks: u64) -> Result<()> {
+    /// snapshot needs or a large one later, through the garbage queue. `file` is the number that its
+    /// chunks are filed under.
+    pub fn discard(&mut self, realm: RealmId, file: Local, generation: u64, born: Epoch, chunks: u64) -> Result<()> {
         let epoch = self.epoch(realm)?;
         if chunks > FREE_AT_ONCE || self.needed(realm, born, epoch.saturating_sub(1))? {
-            let queue = key::garbage(realm, epoch, ino, generation);
+            let queue = key::garbage(realm, epoch, file, generation);
             self.put_plain(queue, Garbage { born }.encode());
             return Ok(());
         }
-        let prefix = key::chunks_of(realm, ino, generation);
+        let prefix = key::chunks_of(realm, file, generation);
         let mut keys = Vec::new();
         self.store.engine.scan(Keyspace::Data, &prefix, &key::after(&prefix), &mut |key, _| {
             keys.push(key.to_vec());
@@ -268,7 +300,7 @@ impl Txn<'_> {
         // And what the transaction itself wrote: it can only be of this epoch.
         let mine = self.chunks.range(prefix.clone()..key::after(&prefix)).map(|(prefix, _)| prefix);
         keys.extend(
-            mine.filter_map(|prefix| Some(key::chunk(realm, ino, generation, key::chunk_index(prefix)?, epoch))),
+            mine.filter_map(|prefix| Some(key::chunk(realm, file, generation, key::chunk_index(prefix)?, epoch))),
         );
         for key in keys {
             self.batch.delete(Keyspace::Data, key);

@@ -51,6 +51,8 @@ fn inode(kind: Kind, perm: u16, nlink: u32) -> Inode {
         parent: ROOT,
         xattrs: 0,
         target: Vec::new(),
+        file: threadfs::store::Local(0),
+        layers: Vec::new(),
     }
 }
 

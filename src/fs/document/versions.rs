@@ -23,12 +23,12 @@ pub(in crate::fs) struct Kept {
 }
 
 impl Fs {
-    fn kept_versions(&self, node: Node) -> Result<Kept> {
+    fn kept_versions(&self, node: Node, inode: &Inode) -> Result<Kept> {
         if let Some(kept) = self.documents.kept.lock().get(&node) {
             return Ok(*kept);
         }
         let mut kept = Kept::default();
-        for (version, record) in self.versions_of(node)? {
+        for (version, record) in self.versions_of(node, inode)? {
             if kept.count == 0 {
                 kept.oldest = version;
                 kept.oldest_time = record.time.secs;
@@ -51,7 +51,7 @@ impl Fs {
         pid: u32,
     ) -> Result<Kept> {
         let mut kept = match replaced {
-            Some(_) => self.kept_versions(node)?,
+            Some(replaced) => self.kept_versions(node, replaced)?,
             None => Kept { oldest_time: Timestamp::now().secs, ..Kept::default() },
         };
         if let Some(replaced) = replaced {
@@ -67,7 +67,7 @@ impl Fs {
             epoch: inode.generation_born,
             pid,
         };
-        txn.put_plain(key::version(node.realm, node.local, inode.version), record.encode());
+        txn.put_plain(key::version(node.realm, inode.file_of(node.local), inode.version), record.encode());
         kept.count += 1;
         kept.bytes += inode.size;
         kept.newest = Some(inode.generation);
@@ -91,8 +91,9 @@ impl Fs {
         kept: &mut Kept,
         unwanted: impl Fn(&Kept, &VersionRecord) -> bool,
     ) -> Result<()> {
-        let oldest = key::version(node.realm, node.local, kept.oldest);
-        let newest = key::version(node.realm, node.local, inode.version);
+        let file = inode.file_of(node.local);
+        let oldest = key::version(node.realm, file, kept.oldest);
+        let newest = key::version(node.realm, file, inode.version);
         let mut dropped = Vec::new();
         let mut failure = None;
         self.store.engine().scan(Keyspace::Meta, &oldest, &newest, &mut |found, value| match VersionRecord::decode(
@@ -119,7 +120,7 @@ impl Fs {
         }
         for (found, record) in dropped {
             let chunks = record.size.div_ceil(inode.chunk_bytes());
-            txn.discard(node.realm, node.local, record.generation, record.epoch, chunks)?;
+            txn.discard(node.realm, file, record.generation, record.epoch, chunks)?;
             txn.delete_plain(found);
         }
         Ok(())

@@ -85,7 +85,7 @@ impl Fs {
         if inode.version > 0 {
             // It was a document, and ceased to be one by the rename of a directory above it. What
             // was its newest version is no version any more.
-            txn.delete_plain(key::version(node.realm, node.local, inode.version));
+            txn.delete_plain(key::version(node.realm, inode.file_of(node.local), inode.version));
         }
         self.drop_capability(txn, node, inode)
     }

@@ -51,6 +51,8 @@ impl New<'_> {
             parent: if is_dir { parent } else { Local(0) },
             xattrs: 0,
             target: self.target.to_vec(),
+            file: Local(0),
+            layers: Vec::new(),
         }
     }
 }

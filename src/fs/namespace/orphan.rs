@@ -6,7 +6,7 @@ use super::orphan_key;
 use crate::engine::Keyspace;
 use crate::fs::error::Result;
 use crate::fs::{Fs, Node};
-use crate::store::record::{Kind, Orphan, VersionRecord};
+use crate::store::record::{Inode, Kind, Orphan, VersionRecord};
 use crate::store::{Local, key, try_scan};
 
 impl Fs {
@@ -28,16 +28,18 @@ impl Fs {
         }
         let mut txn = self.store.begin(&[node.realm])?;
         let Some(bytes) = engine.get(Keyspace::Meta, &orphan_key)? else { return Ok(()) };
-        let inode = Orphan::decode(&bytes)?.inode;
+        let mut inode = Orphan::decode(&bytes)?.inode;
         if inode.kind == Kind::File {
+            let file = inode.file_of(node.local);
             txn.drop_generation(node.realm, node.local, &inode)?;
-            for (version, record) in self.versions_of(node)? {
+            for (version, record) in self.versions_of(node, &inode)? {
                 if record.generation != inode.generation {
                     let chunks = record.size.div_ceil(inode.chunk_bytes());
-                    txn.discard(node.realm, node.local, record.generation, record.epoch, chunks)?;
+                    txn.discard(node.realm, file, record.generation, record.epoch, chunks)?;
                 }
-                txn.delete_plain(key::version(node.realm, node.local, version));
+                txn.delete_plain(key::version(node.realm, file, version));
             }
+            txn.release_layers(node.realm, &mut inode)?;
         }
         txn.delete_plain(orphan_key);
         txn.delete_plain(self.forget_atime(node));
@@ -47,8 +49,8 @@ impl Fs {
     }
 
     /// The kept versions of a document, oldest first.
-    pub(in crate::fs) fn versions_of(&self, node: Node) -> Result<Vec<(u64, VersionRecord)>> {
-        let prefix = key::numbered(key::tag::VERSION, node.realm, node.local.0);
+    pub(in crate::fs) fn versions_of(&self, node: Node, inode: &Inode) -> Result<Vec<(u64, VersionRecord)>> {
+        let prefix = key::numbered(key::tag::VERSION, node.realm, inode.file_of(node.local).0);
         let mut versions = Vec::new();
         try_scan(self.store.engine(), Keyspace::Meta, &prefix, &key::after(&prefix), &mut |found, value| {
             if let Some(number) = key::parse_version(found) {

@@ -59,12 +59,18 @@ impl Fs {
         if inode.size > self.options.max_document_bytes {
             return refuse(libc::EFBIG);
         }
-        if self.options.on_invalid == OnInvalid::Reject {
+        if self.options.on_invalid == OnInvalid::Reject || !inode.layers.is_empty() {
             let mut content = vec![0; inode.size as usize];
             view.read_content(&Content::of(node.realm, node.local, &inode), 0, &mut content)?;
-            let verdict = validate(&content, self.options.allow_nan);
+            let verdict = match self.options.on_invalid {
+                OnInvalid::Reject => validate(&content, self.options.allow_nan),
+                OnInvalid::Accept => Ok(()),
+            };
             if verdict.is_err() {
                 transition.instead = self.finished_solo(node);
+            } else if !inode.layers.is_empty() {
+                // A version is kept by itself, whatever becomes of what it lay upon.
+                transition.instead = Some(Arc::new(content));
             }
             if let (Err(why), None) = (verdict, &transition.instead) {
                 self.metrics.commits_rejected.add(1);
@@ -85,13 +91,13 @@ impl Fs {
         if transition.leaves {
             // From now on it may be written in place, so its content is no version any more.
             let inode = txn.named_inode(node.realm, node.local)?;
-            txn.delete_plain(key::version(node.realm, node.local, inode.version));
+            txn.delete_plain(key::version(node.realm, inode.file_of(node.local), inode.version));
         }
         if transition.checked.is_some() {
             let mut inode = txn.named_inode(node.realm, node.local)?;
             // If it was a document before, in a directory that was renamed since, the same content
             // is recorded already.
-            txn.delete_plain(key::version(node.realm, node.local, inode.version));
+            txn.delete_plain(key::version(node.realm, inode.file_of(node.local), inode.version));
             if let Some(content) = &transition.instead {
                 txn.new_generation(node.realm, node.local, &mut inode)?;
                 txn.write_content(node.realm, node.local, &mut inode, 0, content)?;
@@ -104,7 +110,7 @@ impl Fs {
                 epoch: inode.generation_born,
                 pid: 0,
             };
-            txn.put_plain(key::version(node.realm, node.local, inode.version), record.encode());
+            txn.put_plain(key::version(node.realm, inode.file_of(node.local), inode.version), record.encode());
             txn.put_inode(node.realm, node.local, &inode)?;
         }
         Ok(())

@@ -7,10 +7,10 @@ use super::side::Aside;
 use super::tree::{Found, Tree};
 use super::{Checker, Result, inode, key};
 use crate::engine::Keyspace;
-use crate::store::chunk::{Content, versions};
+use crate::store::chunk::{Content, shown};
 use crate::store::key::ChunkKey;
 use crate::store::record::Kind;
-use crate::store::{Epoch, Local, RealmId};
+use crate::store::{Epoch, Local, RealmId, RealmState};
 
 /// What the newest chunks of a generation are.
 #[derive(Default)]
@@ -65,16 +65,30 @@ impl Checker<'_> {
             self.hidden_hole(&hole, &aside);
         }
         for (ino, found) in tree.iter().filter(|(_, found)| found.kind == Kind::File) {
-            let extent = extents.remove(&(*ino, found.generation)).unwrap_or_default();
-            self.fits(realm, *ino, found, &extent, "");
-            if let Some(size) = aside.versions.get(&(*ino, found.generation)).filter(|size| **size != found.size) {
+            let generation = (found.content.file, found.content.generation);
+            let own = extents.remove(&generation).unwrap_or_default();
+            self.fits(realm, *ino, found, &self.layered(found, own, None)?, "");
+            if let Some(size) = aside.versions.get(&generation).filter(|size| **size != found.size) {
                 self.problem(format!("{}: its newest version has {size} bytes of {}", inode(realm, *ino), found.size));
             }
-            if aside.garbage.contains_key(&(*ino, found.generation)) {
+            if aside.garbage.contains_key(&generation) {
                 self.problem(format!("{}: its content is in the garbage queue", inode(realm, *ino)));
             }
         }
         self.others(realm, tree, &aside, extents)
+    }
+
+    /// With what lies below a content's own chunks.
+    fn layered(&self, found: &Found, own: Extent, at: Option<Epoch>) -> Result<Extent> {
+        if found.content.layers.is_empty() && at.is_none() {
+            return Ok(own);
+        }
+        let mut extent = Extent::default();
+        shown(self.view, &found.content, 0..u32::MAX, at.unwrap_or(Epoch::MAX), &mut |index, value| {
+            extent.add(index, value.len() as u64);
+            ControlFlow::Continue(())
+        })?;
+        Ok(extent)
     }
 
     /// Generations that are no content of an inode with a name.
@@ -85,31 +99,41 @@ impl Checker<'_> {
         aside: &Aside,
         mut extents: BTreeMap<(Local, u64), Extent>,
     ) -> Result<()> {
-        for (ino, orphan) in &aside.orphans {
-            let extent = extents.remove(&(*ino, orphan.generation)).unwrap_or_default();
-            self.fits(realm, *ino, &Found::new(orphan), &extent, "orphan ");
+        let mut files: BTreeMap<Local, &Content> = BTreeMap::new();
+        let orphans: Vec<_> =
+            aside.orphans.iter().map(|(ino, orphan)| (*ino, Found::new(realm, *ino, orphan))).collect();
+        for (ino, found) in &orphans {
+            let own = extents.remove(&(found.content.file, found.content.generation)).unwrap_or_default();
+            // After a crash nothing holds what lay below it, and it is about to be freed.
+            if found.content.layers.iter().all(|layer| layer.realm != realm || self.is_apart(realm, found)) {
+                self.fits(realm, *ino, found, &self.layered(found, own, None)?, "orphan ");
+            }
         }
-        for ((ino, generation), size) in &aside.versions {
-            let of_named = tree.get(ino).map(|found| (found.kind, found.generation, found.chunk_bytes()));
-            let of_orphan =
-                || aside.orphans.get(ino).map(|orphan| (orphan.kind, orphan.generation, orphan.chunk_bytes()));
-            let what = format!("version with generation {generation} of {}", inode(realm, *ino));
-            let Some((Kind::File, present, chunk_bytes)) = of_named.or_else(of_orphan) else {
+        for found in orphans.iter().map(|(_, found)| found).chain(tree.values()).filter(|f| f.kind == Kind::File) {
+            files.insert(found.content.file, &found.content);
+        }
+        for ((file, generation), size) in &aside.versions {
+            let what = format!("version with generation {generation} of {}", inode(realm, *file));
+            let Some(content) = files.get(file) else {
                 self.problem(format!("{what}: there is no such file"));
                 continue;
             };
-            if *generation == present {
+            if *generation == content.generation {
                 continue;
             }
-            let extent = extents.remove(&(*ino, *generation)).unwrap_or_default();
-            if extent.bytes != *size || !extent.fits(chunk_bytes, *size) {
+            let extent = extents.remove(&(*file, *generation)).unwrap_or_default();
+            if extent.bytes != *size || !extent.fits(content.chunk_bytes, *size) {
                 self.problem(format!("{what}: {} bytes of {size}", extent.bytes));
             }
         }
-        for (ino, generation) in extents.keys().filter(|generation| !aside.garbage.contains_key(generation)) {
-            self.problem(format!("chunks of generation {generation} of {} belong to nothing", inode(realm, *ino)));
+        for (file, generation) in extents.keys().filter(|generation| !aside.garbage.contains_key(generation)) {
+            self.problem(format!("chunks of generation {generation} of {} belong to nothing", inode(realm, *file)));
         }
         Ok(())
+    }
+
+    fn is_apart(&self, realm: RealmId, found: &Found) -> bool {
+        self.states.get(&realm).is_some_and(|state| state.apart.contains_key(&found.content.file))
     }
 
     fn fits(&self, realm: RealmId, ino: Local, found: &Found, extent: &Extent, what: &str) {
@@ -117,7 +141,7 @@ impl Checker<'_> {
         if extent.bytes != found.allocated {
             self.problem(format!("{what}: counts {} bytes of chunks and has {}", found.allocated, extent.bytes));
         }
-        if !extent.fits(found.chunk_bytes(), found.size) {
+        if !extent.fits(found.content.chunk_bytes, found.size) {
             self.problem(format!("{what}: chunks lie beyond its size {}", found.size));
         }
     }
@@ -132,7 +156,11 @@ impl Checker<'_> {
     }
 
     fn hidden_hole(&self, hole: &ChunkKey, aside: &Aside) {
-        if self.chunks_are_settled(hole, aside) {
+        // It may hide a layer below.
+        let layered =
+            |state: &RealmState| state.record.base.is_some() || state.apart.contains_key(&hole.ino);
+        let layered = self.states.get(&hole.realm).is_some_and(layered);
+        if !layered && self.chunks_are_settled(hole, aside) {
             self.problem(format!("a hole that hides nothing: {hole:?}"));
         }
     }
@@ -152,20 +180,7 @@ impl Checker<'_> {
     /// The content of a realm at a snapshot.
     pub(super) fn content_at(&self, realm: RealmId, tree: &Tree, epoch: Epoch) -> Result<()> {
         for (ino, found) in tree.iter().filter(|(_, found)| found.kind == Kind::File) {
-            let mut extent = Extent::default();
-            let chunk_bytes = found.chunk_bytes();
-            let content = Content { realm, ino: *ino, generation: found.generation, chunk_bytes };
-            versions(
-                self.view,
-                &content,
-                0..u32::MAX,
-                epoch,
-                &mut |index, _, value| {
-                    extent.add(index, value.len() as u64);
-                    ControlFlow::Continue(())
-                },
-                &mut |_| (),
-            )?;
+            let extent = self.layered(found, Extent::default(), Some(epoch))?;
             self.fits(realm, *ino, found, &extent, &format!("at snapshot {epoch}: "));
         }
         Ok(())

@@ -54,7 +54,7 @@ fn has_layout(kind: u8, key: &[u8]) -> bool {
     match kind {
         tag::REALM | tag::NEXT | tag::USAGE => length == 5,
         tag::INODE | tag::SNAPSHOT | tag::ORPHAN | tag::ATIME | tag::PENDING => length == 13,
-        tag::VERSION => length == 21,
+        tag::VERSION | tag::FILE => length == 21,
         tag::GARBAGE | tag::KEPT => length == 29,
         tag::DIRENT => length > 21 && key.ends_with(&[0]),
         tag::LINK => length > 25 && key.ends_with(&[0]),

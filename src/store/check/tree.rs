@@ -5,15 +5,15 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::{Checker, Result, describe, inode, key, named};
 use crate::store::key::tag;
 use crate::store::record::{Dirent, Inode, Kind, Target, Usage};
-use crate::store::{Epoch, HOME, Local, ROOT, Reader, RealmId, Records};
+use crate::store::{Content, Epoch, HOME, Local, ROOT, Reader, RealmId, Records};
 
 /// An inode with what was counted for it.
 pub(super) struct Found {
     pub(super) kind: Kind,
     pub(super) size: u64,
     pub(super) allocated: u64,
-    pub(super) generation: u64,
-    pub(super) chunk_shift: u8,
+    /// Whose content it is, and what lies below its own chunks.
+    pub(super) content: Content,
     nlink: u32,
     parent: Local,
     xattrs: u32,
@@ -24,15 +24,16 @@ pub(super) struct Found {
 }
 
 impl Found {
-    pub(super) fn new(inode: &Inode) -> Found {
-        let Inode { kind, size, allocated, generation, chunk_shift, nlink, parent, xattrs, .. } = *inode;
+    pub(super) fn new(realm: RealmId, ino: Local, inode: &Inode) -> Found {
+        let Inode { kind, size, allocated, nlink, parent, xattrs, .. } = *inode;
         let (names, entries, directories, attributes) = Default::default();
+        let mut content = Content::of(realm, ino, inode);
+        content.chunk_bytes = content.chunk_bytes.max(1);
         Found {
             kind,
             size,
             allocated,
-            generation,
-            chunk_shift,
+            content,
             nlink,
             parent,
             xattrs,
@@ -45,11 +46,6 @@ impl Found {
 
     fn is_dir(&self) -> bool {
         self.kind == Kind::Directory
-    }
-
-    /// Chunk size in bytes.
-    pub(super) fn chunk_bytes(&self) -> u64 {
-        1 << self.chunk_shift.min(30)
     }
 }
 
@@ -100,14 +96,18 @@ impl Checker<'_> {
     fn inodes(&self, place: &Place) -> Result<Tree> {
         let mut tree = Tree::new();
         let next = self.next_ino(place.realm)?;
+        let reader = self.reader(place.at);
+        let is_fork = self.states.get(&place.realm).is_some_and(|state| state.record.base.is_some());
         self.records(place.realm, tag::INODE, place.at, &mut |key, value| {
             let Some(ino) = key::number_of(key).map(Local) else { return Ok(()) };
-            let Some(inode) = self.sound(Inode::decode(value), || place.inode(ino))? else { return Ok(()) };
+            // Only the way to it says where a fork's content lies.
+            let inode = if is_fork { reader.named_inode(place.realm, ino) } else { Inode::decode(value) };
+            let Some(inode) = self.sound(inode, || place.inode(ino))? else { return Ok(()) };
             let wrong = |what: String| self.problem(format!("{}: {what}", place.inode(ino)));
             if ino.0 >= next {
                 wrong("its number was not given out".into());
             }
-            if inode.generation >= inode.next_generation {
+            if inode.generation >= inode.next_generation && inode.next_generation != Inode::SEALED {
                 wrong(format!("generation {} of {}", inode.generation, inode.next_generation));
             }
             if inode.kind == Kind::Symlink && inode.size != inode.target.len() as u64 {
@@ -116,7 +116,7 @@ impl Checker<'_> {
             if inode.kind != Kind::File && inode.allocated != 0 {
                 wrong(format!("no regular file and {} bytes of content", inode.allocated));
             }
-            tree.insert(ino, Found::new(&inode));
+            tree.insert(ino, Found::new(place.realm, ino, &inode));
             Ok(())
         })?;
         if tree.get(&ROOT).is_none_or(|root| !root.is_dir()) {

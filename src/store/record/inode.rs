@@ -3,7 +3,7 @@
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use crate::store::codec::{Decoder, Encoder};
-use crate::store::{Error, Local, Result};
+use crate::store::{Epoch, Error, Local, RealmId, Result};
 
 /// The kind of a file, as in the type bits of `st_mode`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -101,6 +101,19 @@ impl From<Timestamp> for SystemTime {
     }
 }
 
+/// Content that lies below an inode's own: chunks that it has not changed since it took them over.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Layer {
+    /// The realm of the chunks.
+    pub realm: RealmId,
+    /// The number that they are filed under.
+    pub file: Local,
+    /// Their generation.
+    pub generation: u64,
+    /// They show as they were at this epoch.
+    pub epoch: Epoch,
+}
+
 /// Everything about a file but its names, its content and its extended attributes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Inode {
@@ -142,18 +155,31 @@ pub struct Inode {
     pub xattrs: u32,
     /// Where a symlink points.
     pub target: Vec<u8>,
+    /// What it is whatever its number: a restored file has a new number, and the content and the
+    /// versions that are filed under the old one. 0: its own number.
+    pub file: Local,
+    /// Where chunks come from that the inode has none of: the uppermost first. Those of a fork, or of
+    /// an open file that a restore replaced.
+    pub layers: Vec<Layer>,
 }
 
-const LAYOUT: u8 = 1;
+/// Most inodes have their content under their own number and nothing below it.
+const PLAIN: u8 = 1;
+const LAYERED: u8 = 2;
 
 impl Inode {
+    /// In place of the next generation's number: the inode that had the content's number before is
+    /// gone, and with it the knowledge of which numbers were used. New content goes elsewhere.
+    pub const SEALED: u64 = 0;
+
     /// Binary logarithm of the chunk size that new files get.
     pub const NEW_CHUNK_SHIFT: u8 = crate::store::chunk::CHUNK_SHIFT;
 
     /// The record.
     pub fn encode(&self) -> Vec<u8> {
+        let is_plain = self.file == Local(0) && self.layers.is_empty();
         let mut out = Encoder::new();
-        out.byte(LAYOUT)
+        out.byte(if is_plain { PLAIN } else { LAYERED })
             .byte(self.kind.code())
             .number(u64::from(self.perm))
             .number(u64::from(self.uid))
@@ -173,6 +199,12 @@ impl Inode {
             .number(self.parent.0)
             .number(u64::from(self.xattrs))
             .bytes(&self.target);
+        if !is_plain {
+            out.number(self.file.0).number(self.layers.len() as u64);
+            for layer in &self.layers {
+                out.number(u64::from(layer.realm.0)).number(layer.file.0).number(layer.generation).number(layer.epoch);
+            }
+        }
         out.finish()
     }
 
@@ -180,7 +212,7 @@ impl Inode {
     pub fn decode(bytes: &[u8]) -> Result<Inode> {
         let mut read = Decoder::new(bytes, "inode");
         let layout = read.byte()?;
-        if layout != LAYOUT {
+        if !matches!(layout, PLAIN | LAYERED) {
             return Err(Error::corrupt(format!("an inode record has layout {layout}")));
         }
         let kind = Kind::from_code(read.byte()?)?;
@@ -192,7 +224,7 @@ impl Inode {
             *time = Timestamp { secs: read.signed()?, nanos: read.number32()? };
         }
         let [mtime, ctime, btime] = times;
-        Ok(Inode {
+        let mut inode = Inode {
             kind,
             perm,
             uid,
@@ -212,7 +244,36 @@ impl Inode {
             parent: Local(read.number()?),
             xattrs: read.number32()?,
             target: read.bytes()?.to_vec(),
-        })
+            file: Local(0),
+            layers: Vec::new(),
+        };
+        if layout == LAYERED {
+            inode.file = Local(read.number()?);
+            for _ in 0..read.number()? {
+                inode.layers.push(Layer {
+                    realm: RealmId(read.number32()?),
+                    file: Local(read.number()?),
+                    generation: read.number()?,
+                    epoch: read.number()?,
+                });
+            }
+        }
+        Ok(inode)
+    }
+
+    /// The number that the content of inode `ino` is filed under.
+    pub fn file_of(&self, ino: Local) -> Local {
+        if self.file == Local(0) { ino } else { self.file }
+    }
+
+    /// The same inode as a fork of its realm sees it, that was made at `epoch`: what is its own here
+    /// lies below there.
+    pub fn inherited(mut self, realm: RealmId, ino: Local, epoch: Epoch) -> Inode {
+        if self.kind == Kind::File && self.allocated > 0 {
+            let layer = Layer { realm, file: self.file_of(ino), generation: self.generation, epoch };
+            self.layers.insert(0, layer);
+        }
+        self
     }
 
     /// Whether it is a directory.

@@ -8,7 +8,7 @@ mod snapshot;
 mod superblock;
 
 pub use dirent::{Dirent, Target};
-pub use inode::{Inode, Kind, Timestamp};
+pub use inode::{Inode, Kind, Layer, Timestamp};
 pub use lifecycle::RealmRecord;
 pub use side::{Garbage, Orphan, Rejected, Usage, VersionRecord};
 pub use snapshot::{SnapshotKind, SnapshotRecord};

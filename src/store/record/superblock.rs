@@ -3,8 +3,9 @@
 use crate::store::codec::{Decoder, Encoder};
 use crate::store::{Error, Result};
 
-/// The format that this program writes.
-pub const FORMAT: u64 = 1;
+/// The format that this program writes. It reads older ones: 2 added inodes whose content is filed
+/// under another number or lies in layers.
+pub const FORMAT: u64 = 2;
 
 /// The store's first record.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -1,0 +1,32 @@
+//! What a transaction reads: its own changes, and the newest of everything else.
+
+use super::record::Header;
+use super::{Epoch, Error, Located, RealmId, Records, Result, Txn, VisitRecord, key, read};
+
+impl Txn<'_> {
+    /// What a fork's base has of a record.
+    pub(super) fn below(&self, base: RealmId, epoch: Epoch, live: &[u8]) -> Result<Option<Located>> {
+        let base_of = |id| self.store.realm(id)?.base();
+        let found =
+            read::resolve(&*self.store.engine, &base_of, &key::live(base, &key::record_part(live)), Some(epoch))?;
+        Ok(found.map(|located| Located { base: located.base.or(Some((base, epoch))), ..located }))
+    }
+}
+
+impl Records for Txn<'_> {
+    fn locate(&self, live: &[u8]) -> Result<Option<Located>> {
+        if let Some(raw) = self.raw(live)? {
+            let (header, payload) = Header::unwrap(&raw)?;
+            return Ok((!header.whiteout).then(|| Located { value: payload.to_vec(), base: None }));
+        }
+        let realm = key::realm_of(live).ok_or_else(|| Error::corrupt("a key is too short"))?;
+        match self.locked(realm)?.realm.base() {
+            None => Ok(None),
+            Some((base, epoch)) => self.below(base, epoch, live),
+        }
+    }
+
+    fn records(&self, from: &[u8], to: &[u8], visit: VisitRecord<'_>) -> Result<()> {
+        self.store.reader().records(from, to, visit)
+    }
+}
