@@ -1,8 +1,8 @@
 //! What the kernel must hear of: changes that did not come from it.
 //!
-//! Only attributes can become untrue that way. A document that appears with its first commit
-//! needs no word: the kernel keeps neither the absence of a document's name nor the listing of a
-//! directory that has documents.
+//! A document that appears with its first commit needs no word, nor does a thread that branches off:
+//! the kernel keeps neither the absence of such names nor the listings that they are in. A restore
+//! changes names that it does keep.
 
 use super::node::Node;
 
@@ -10,4 +10,11 @@ use super::node::Node;
 pub trait Invalidate: Send + Sync {
     /// The attributes of an inode; takes no lock in the kernel, so it may be sent at once.
     fn attributes(&self, node: Node);
+
+    /// The attributes and the listing of a directory; takes no lock that a request holds.
+    fn listing(&self, dir: Node);
+
+    /// What a name stands for, or that it stands for nothing. Takes the directory's lock in the
+    /// kernel: not to be sent from a thread that serves requests, nor while one is held back.
+    fn name(&self, dir: Node, name: &[u8]);
 }

@@ -167,6 +167,11 @@ impl Rules {
         self.last_parts(dir).any(|pattern| pattern.purpose == Purpose::Document)
     }
 
+    /// Whether a directory in it can be a thread.
+    pub fn has_threads(&self, dir: &DirRules) -> bool {
+        self.last_parts(dir).any(|pattern| pattern.purpose == Purpose::Thread)
+    }
+
     /// The rules of a directory if they are known.
     pub fn known(&self, dir: Node) -> Option<Arc<DirRules>> {
         self.known.read().get(&dir).cloned()

@@ -7,7 +7,7 @@ use std::ops::ControlFlow;
 
 use super::Entry;
 use crate::fs::error::Result;
-use crate::fs::rules::Role;
+use crate::fs::rules::{DirRules, Role};
 use crate::fs::{Fs, Node};
 use crate::store::record::{Dirent, Kind};
 use crate::store::{Records, key};
@@ -72,9 +72,10 @@ impl Fs {
     }
 
     /// Whether the kernel may keep the listing of a directory. Not where documents appear with
-    /// their first commit, nor what is in no store.
+    /// their first commit, or threads that branch off or come back; nor what is in no store.
     pub fn may_cache_listing(&self, dir: Node) -> bool {
-        !dir.is_virtual() && self.rules_of(dir).is_ok_and(|rules| !self.rules.has_documents(&rules))
+        let is_plain = |rules: &DirRules| !self.rules.has_documents(rules) && !self.rules.has_threads(rules);
+        !dir.is_virtual() && self.rules_of(dir).is_ok_and(|rules| is_plain(&rules))
     }
 
     /// What READDIRPLUS tells of a listed name; None when it is gone by now.

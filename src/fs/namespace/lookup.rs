@@ -54,10 +54,13 @@ impl Fs {
         Ok(self.entry(node, attr, role, generation))
     }
 
-    /// Whether the kernel may remember that a name does not exist. Not the name of a document:
-    /// its first commit makes it appear without the kernel having a part in it.
+    /// Whether the kernel may remember that a name does not exist. Not the name of a document,
+    /// whose first commit makes it appear without the kernel having a part in it; nor that of a thread,
+    /// which can branch off or come back.
     pub fn may_cache_absence(&self, dir: Node, name: &[u8]) -> bool {
-        let ordinary = |rules: &crate::fs::rules::DirRules| self.rules.role(rules, name) != Role::Document;
+        let ordinary = |rules: &crate::fs::rules::DirRules| {
+            self.rules.role(rules, name) != Role::Document && !self.rules.is_thread(rules, name)
+        };
         !dir.is_virtual()
             && !names::is_reserved(dir, name)
             && name.len() <= NAME_MAX
