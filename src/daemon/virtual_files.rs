@@ -1,4 +1,4 @@
-//! The files under `.threadfs` that the daemon makes: status.json, metrics, config.toml.
+//! The files under `.threadfs` that the daemon makes: status.json, deleted.json, metrics, config.toml.
 
 use std::sync::{Arc, Weak};
 use std::time::Instant;
@@ -27,6 +27,7 @@ pub fn register(fs: &Arc<Fs>, config: &Config, identity: Identity) {
     let files = fs.virtual_files();
     let (weak, facts) = (Arc::downgrade(fs), identity.clone());
     files.register("status.json", produce(weak, move |fs| status(&fs.status(), &facts).to_json()));
+    files.register("deleted.json", produce(Arc::downgrade(fs), |fs| fs.describe_deleted()));
     let weak = Arc::downgrade(fs);
     files.register("metrics", produce(weak, move |fs| page(fs, &identity).into_bytes()));
     let text = config.to_toml().into_bytes();

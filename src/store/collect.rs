@@ -17,7 +17,7 @@ use std::sync::Arc;
 use super::realm::Refs;
 use super::record::{Garbage, Header, Inode};
 use super::snapshot::{ALL_REALMS, ONE_REALM};
-use super::{Epoch, Error, HOME, Local, Realm, RealmId, Result, Store, history, key};
+use super::{Epoch, Error, HOME, Local, Realm, RealmId, RealmState, Result, Store, history, key};
 use crate::engine::{Batch, Keyspace};
 
 /// Keys that one step looks at, at most: so the foreground waits for little.
@@ -321,7 +321,10 @@ impl Store {
     /// Frees a deleted thread that nothing needs.
     fn collect_realm(&self) -> Result<bool> {
         for realm in self.realms() {
-            if realm.id() == HOME || realm.read().record.dead.is_none() || !self.refs_of(&realm).is_empty() {
+            let goes = |state: &RealmState| {
+                state.record.dead.is_some() && !state.needed(&self.home_snapshots.read(), 0, Epoch::MAX)
+            };
+            if realm.id() == HOME || !goes(&realm.read()) {
                 continue;
             }
             if self.has_orphans(realm.id())? {

@@ -7,6 +7,7 @@
 //! - [`snapshot`], [`collect`] and [`check`] take snapshots, free what no snapshot needs, and
 //!   prove that nothing is lost or left over.
 
+mod changes;
 pub mod check;
 mod chunk;
 pub mod codec;
@@ -14,6 +15,7 @@ pub mod collect;
 mod error;
 mod history;
 pub mod key;
+mod life;
 mod open;
 mod read;
 mod realm;

@@ -22,6 +22,8 @@ impl Txn<'_> {
         let locked = self.locked_mut(realm)?;
         locked.record_mut().last_snapshot = number;
         locked.taken.push(number);
+        locked.taken_at = Some(snapshot.time);
+        locked.dirty = false;
         locked.epoch = number + 1;
         self.put_plain(key::numbered(key::tag::SNAPSHOT, realm, number), snapshot.encode());
         Ok(number)
