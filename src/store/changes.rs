@@ -63,9 +63,10 @@ impl Txn<'_> {
         Ok(before + u64::from(*dirty))
     }
 
-    /// The realms that the transaction changed.
+    /// The realms that the transaction changed, and did not end.
     pub fn changed_realms(&self) -> Vec<RealmId> {
-        self.realms.iter().filter(|locked| locked.dirty).map(|locked| locked.realm.id()).collect()
+        let ended = |locked: &Locked| locked.record.as_ref().is_some_and(|record| record.dead.is_some());
+        self.realms.iter().filter(|locked| locked.dirty && !ended(locked)).map(|locked| locked.realm.id()).collect()
     }
 
     /// Whether a record has changed since the last snapshot of its realm.

@@ -11,6 +11,12 @@ impl Txn<'_> {
         Ok(())
     }
 
+    /// Whether the thread of a realm was deleted, be it by the transaction.
+    pub fn is_retired(&self, realm: RealmId) -> Result<bool> {
+        let locked = self.locked(realm)?;
+        Ok(locked.record.as_ref().unwrap_or(&locked.state.record).dead.is_some())
+    }
+
     /// Whether a realm has snapshots of its own.
     pub fn has_snapshots(&self, realm: RealmId) -> Result<bool> {
         let locked = self.locked(realm)?;

@@ -26,10 +26,15 @@ impl Fs {
         if dirent.kind == Kind::Directory {
             return refuse(libc::EISDIR);
         }
+        let removed = Node::from(dirent.inode_of(dir.realm));
+        let kept = self.keep_before_removal(&mut txn, removed, name, caller)?;
         let now = Timestamp::now();
         let gone = self.take_name(&mut txn, caller, (dir, name), &mut parent, &dirent, now)?;
         txn.put_inode(dir.realm, dir.local, &parent)?;
         self.commit(txn)?;
+        if kept {
+            self.removal_was_kept(dir.realm);
+        }
         self.purge_unless_known(gone);
         Ok(())
     }
@@ -57,9 +62,14 @@ impl Fs {
             if self.dirent(&txn, dir, name)? != seen {
                 continue;
             }
+            let removed = Node::from(dirent.inode_of(dir.realm));
+            let kept = self.keep_before_removal(&mut txn, removed, name, caller)?;
             let gone = self.take_name(&mut txn, caller, (dir, name), &mut parent, &dirent, Timestamp::now())?;
             txn.put_inode(dir.realm, dir.local, &parent)?;
             self.commit(txn)?;
+            if kept {
+                self.removal_was_kept(dir.realm);
+            }
             if let Some(node) = gone {
                 self.rules.forget(node);
                 if node.is_thread_root() {
