@@ -5,6 +5,7 @@
 
 mod completions;
 mod config;
+mod deleted;
 mod fsck;
 mod locks;
 mod mount;
@@ -39,6 +40,7 @@ enum Command {
     Status(status::Args),
     Locks(locks::Args),
     Rejected(rejected::Args),
+    Deleted(deleted::Args),
     Config(config::Args),
     Fsck(fsck::Args),
     Completions(completions::Args),
@@ -51,6 +53,7 @@ fn dispatch(command: Command) -> Output {
         Command::Status(args) => status::run(&args),
         Command::Locks(args) => locks::run(&args),
         Command::Rejected(args) => rejected::run(&args),
+        Command::Deleted(args) => deleted::run(&args),
         Command::Config(args) => config::run(args),
         Command::Fsck(args) => fsck::run(&args),
         Command::Completions(args) => completions::run(&args),

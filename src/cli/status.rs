@@ -35,6 +35,7 @@ fn describe(status: &Status) -> String {
         ("up for", period(status.uptime_s)),
         ("configuration", status.config_file.clone().unwrap_or_else(|| String::from("no file"))),
         ("threads", count(status.threads)),
+        ("deleted threads", format!("{} kept", status.deleted)),
         ("inodes", count(status.inodes)),
         ("content", bytes(status.bytes)),
         ("store size", bytes(status.store_bytes)),

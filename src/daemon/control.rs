@@ -83,6 +83,32 @@ impl Mounted {
         }
     }
 
+    /// The mount that is meant: the given one, else the one that the working directory is in, else
+    /// the only one there is.
+    ///
+    /// # Errors
+    /// As [`Mounted::open`]; there is none, or there are several to choose from.
+    pub fn locate(given: Option<&Path>) -> Result<Mounted, Error> {
+        if let Some(given) = given {
+            return Mounted::open(given);
+        }
+        let listed = |source| Error::System { action: String::from("read the list of mounts"), source };
+        let here = std::env::current_dir().ok().map(|path| mountinfo::containing(&path)).transpose().map_err(listed)?;
+        if let Some(here) = here.flatten().filter(|mount| mount.kind == KIND) {
+            return Mounted::open(&here.mountpoint);
+        }
+        let mut all = mountinfo::of_process("self").map_err(listed)?;
+        all.retain(|mount| mount.kind == KIND);
+        match &all[..] {
+            [] => Err(Error::Refused(String::from("no threadfs is mounted"))),
+            [only] => Mounted::open(&only.mountpoint),
+            _ => {
+                let all: Vec<String> = all.iter().map(|mount| mount.mountpoint.display().to_string()).collect();
+                Err(Error::Refused(format!("several are mounted: say which with --mount: {}", all.join(", "))))
+            }
+        }
+    }
+
     /// Asks what is mounted at a path for its status; only a threadfs answers.
     pub fn probe(path: &Path, mount: &Mount) -> io::Result<Status> {
         if mount.kind != KIND {

@@ -7,9 +7,10 @@ use crate::fs::OperationStats;
 /// One number with its name, help and type (`counter` or `gauge`).
 pub type Sample = (&'static str, &'static str, &'static str, f64);
 
-/// Writes operations and single numbers as one page. Of two numbers with one name the first
-/// counts, because a page must not have a name twice.
-pub fn render(operations: &[OperationStats], samples: &[Sample]) -> String {
+/// Writes operations, the work with snapshots and single numbers as one page. Of two numbers with one
+/// name the first counts, because a page must not have a name twice. Numbers that differ in their
+/// labels alone stand together.
+pub fn render(operations: &[OperationStats], snapshots: &[OperationStats], samples: &[Sample]) -> String {
     let mut page = Page::default();
     page.family("threadfs_operations_total", "Requests of the kernel, by kind.", "counter");
     for operation in operations {
@@ -23,9 +24,18 @@ pub fn render(operations: &[OperationStats], samples: &[Sample]) -> String {
     for operation in operations {
         page.histogram("threadfs_operation_seconds", operation);
     }
+    if !snapshots.is_empty() {
+        page.family("threadfs_snapshot_seconds", "Time of the work with snapshots, by kind.", "histogram");
+    }
+    for work in snapshots {
+        page.histogram("threadfs_snapshot_seconds", work);
+    }
+    let mut last = "";
     for (name, help, kind, value) in samples {
-        if page.family(name, help, kind) {
-            page.line(name, "", *value);
+        let (family, labels) = name.split_at(name.find('{').unwrap_or(name.len()));
+        if page.family(family, help, kind) || (family == last && !labels.is_empty()) {
+            page.line(family, labels, *value);
+            last = family;
         }
     }
     page.text
@@ -103,7 +113,12 @@ mod tests {
             seconds_sum: 0.25,
             buckets: vec![(0.0001, 1), (0.1, 2), (f64::INFINITY, 3)],
         }];
-        let samples = [("threadfs_locks", "Locks\nheld.", "gauge", 2.0), ("threadfs_locks", "Again.", "gauge", 9.0)];
+        let samples = [
+            ("threadfs_locks", "Locks\nheld.", "gauge", 2.0),
+            ("threadfs_locks", "Again.", "gauge", 9.0),
+            ("threadfs_x_total{a=\"1\"}", "X.", "counter", 1.0),
+            ("threadfs_x_total{a=\"2\"}", "", "counter", 2.0),
+        ];
         let expected = "\
 # HELP threadfs_operations_total Requests of the kernel, by kind.
 # TYPE threadfs_operations_total counter
@@ -121,8 +136,12 @@ threadfs_operation_seconds_count{op=\"read\"} 3
 # HELP threadfs_locks Locks\\nheld.
 # TYPE threadfs_locks gauge
 threadfs_locks 2
+# HELP threadfs_x_total X.
+# TYPE threadfs_x_total counter
+threadfs_x_total{a=\"1\"} 1
+threadfs_x_total{a=\"2\"} 2
 ";
-        assert_eq!(render(&operations, &samples), expected);
+        assert_eq!(render(&operations, &[], &samples), expected);
     }
 
     #[test]

@@ -24,6 +24,9 @@ pub struct Status {
     /// Threads, in the sense of the configuration's thread patterns.
     #[serde(default)]
     pub threads: u64,
+    /// Deleted threads that are kept.
+    #[serde(default)]
+    pub deleted: u64,
     /// Files, directories and all else that has an inode.
     #[serde(default)]
     pub inodes: u64,

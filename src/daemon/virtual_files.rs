@@ -1,4 +1,4 @@
-//! The files under `.threadfs` that the daemon makes: status.json, metrics, config.toml.
+//! The files under `.threadfs` that the daemon makes: status.json, deleted.json, metrics, config.toml.
 
 use std::sync::{Arc, Weak};
 use std::time::Instant;
@@ -27,6 +27,7 @@ pub fn register(fs: &Arc<Fs>, config: &Config, identity: Identity) {
     let files = fs.virtual_files();
     let (weak, facts) = (Arc::downgrade(fs), identity.clone());
     files.register("status.json", produce(weak, move |fs| status(&fs.status(), &facts).to_json()));
+    files.register("deleted.json", produce(Arc::downgrade(fs), |fs| fs.describe_deleted()));
     let weak = Arc::downgrade(fs);
     files.register("metrics", produce(weak, move |fs| page(fs, &identity).into_bytes()));
     let text = config.to_toml().into_bytes();
@@ -50,6 +51,7 @@ fn status(now: &fs::Status, identity: &Identity) -> Status {
         mountpoint: identity.mountpoint.clone(),
         uptime_s: identity.since.elapsed().as_secs(),
         threads: now.threads,
+        deleted: now.deleted,
         inodes: now.inodes,
         bytes: now.bytes,
         drafts: now.drafts,
@@ -66,7 +68,7 @@ fn page(fs: &Arc<Fs>, identity: &Identity) -> String {
     let counters = fs.metrics();
     let mut samples = counters.counters();
     samples.extend(gauges(&fs.status(), identity));
-    metrics::render(&counters.operations(), &samples)
+    metrics::render(&counters.operations(), &counters.snapshot_work(), &samples)
 }
 
 /// The numbers of the status as metrics. Names that the filesystem's own counters have go
@@ -76,6 +78,7 @@ fn gauges(now: &fs::Status, identity: &Identity) -> Vec<Sample> {
     let float = |count: u64| count as f64;
     vec![
         ("threadfs_uptime_seconds", "Time since the mount.", "gauge", uptime),
+        ("threadfs_deleted_threads", "Deleted threads that are kept.", "gauge", float(now.deleted)),
         ("threadfs_threads", "Threads.", "gauge", float(now.threads)),
         ("threadfs_inodes", "Files, directories and all else that has an inode.", "gauge", float(now.inodes)),
         ("threadfs_bytes", "Bytes in files.", "gauge", float(now.bytes)),

@@ -33,6 +33,7 @@ impl Error {
             Error::Store(store::Error::Engine(engine::Error::NoSpace { .. }) | store::Error::Exhausted(_)) => {
                 libc::ENOSPC
             }
+            Error::Store(store::Error::Deleted) => libc::ENOENT,
             Error::Store(_) => libc::EIO,
             Error::Pattern { .. } => libc::EINVAL,
         }
@@ -40,7 +41,7 @@ impl Error {
 
     /// Whether it says that something is wrong with the store, and so belongs into the log.
     pub fn is_failure(&self) -> bool {
-        !matches!(self, Error::Errno(_))
+        !matches!(self, Error::Errno(_) | Error::Store(store::Error::Deleted))
     }
 }
 

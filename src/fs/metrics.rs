@@ -42,6 +42,10 @@ pub const OPERATIONS: [&str; 28] = [
 /// What is timed besides: copy_file_range, in the slot behind [`OPERATIONS`].
 const COPY: &str = "copy_file_range";
 
+/// The work with snapshots that is timed: taking one by itself (those in the batch of a commit or of
+/// a removal are part of it), restoring, forking, and bringing a deleted thread back.
+const SNAPSHOT_WORK: [&str; 4] = ["take", "restore", "fork", "undelete"];
+
 /// A number that only goes up.
 #[derive(Debug, Default)]
 pub struct Counter(AtomicU64);
@@ -66,6 +70,23 @@ struct Operation {
     buckets: [Counter; BOUNDS.len()],
 }
 
+impl Operation {
+    fn stats(&self, name: &'static str) -> OperationStats {
+        let mut below = 0;
+        let buckets = BOUNDS.iter().zip(&self.buckets).map(|(bound, bucket)| {
+            below += bucket.get();
+            (*bound as f64 / 1e6, below)
+        });
+        OperationStats {
+            name,
+            buckets: buckets.collect(),
+            count: self.count.get(),
+            errors: self.errors.get(),
+            seconds_sum: self.nanos.get() as f64 / 1e9,
+        }
+    }
+}
+
 /// Everything that is counted.
 #[derive(Debug)]
 pub struct Metrics {
@@ -74,6 +95,14 @@ pub struct Metrics {
     pub commits: Counter,
     /// Documents refused.
     pub commits_rejected: Counter,
+    /// What takes longer with snapshots, in the order of [`SNAPSHOT_WORK`].
+    snapshot_work: Vec<Operation>,
+    /// Snapshots that the daemon took by itself.
+    pub snapshots_automatic: Counter,
+    /// Snapshots of threads that users took.
+    pub snapshots_named: Counter,
+    /// Snapshots of everything.
+    pub snapshots_home: Counter,
     /// Automatic snapshots that could not be taken.
     pub snapshots_failed: Counter,
     /// Automatic snapshots that retention dropped.
@@ -90,6 +119,10 @@ impl Default for Metrics {
     fn default() -> Self {
         Metrics {
             operations: (0..=OPERATIONS.len()).map(|_| Operation::default()).collect(),
+            snapshot_work: SNAPSHOT_WORK.iter().map(|_| Operation::default()).collect(),
+            snapshots_automatic: Counter::default(),
+            snapshots_named: Counter::default(),
+            snapshots_home: Counter::default(),
             commits: Counter::default(),
             commits_rejected: Counter::default(),
             snapshots_failed: Counter::default(),
@@ -156,26 +189,21 @@ impl Metrics {
         Timer { operation: self.operations.get(index), began: Instant::now(), failed: false }
     }
 
+    /// Times work with snapshots: `take`, `restore`, `fork` or `undelete`.
+    pub fn snapshot_seconds(&self, work: &'static str) -> Timer<'_> {
+        let operation = SNAPSHOT_WORK.iter().position(|known| *known == work).and_then(|i| self.snapshot_work.get(i));
+        Timer { operation, began: Instant::now(), failed: false }
+    }
+
     /// The numbers of each operation.
     pub fn operations(&self) -> Vec<OperationStats> {
         let names = OPERATIONS.into_iter().chain([COPY]);
-        names
-            .zip(&self.operations)
-            .map(|(name, operation)| {
-                let mut below = 0;
-                let buckets = BOUNDS.iter().zip(&operation.buckets).map(|(bound, bucket)| {
-                    below += bucket.get();
-                    (*bound as f64 / 1e6, below)
-                });
-                OperationStats {
-                    name,
-                    buckets: buckets.collect(),
-                    count: operation.count.get(),
-                    errors: operation.errors.get(),
-                    seconds_sum: operation.nanos.get() as f64 / 1e9,
-                }
-            })
-            .collect()
+        names.zip(&self.operations).map(|(name, operation)| operation.stats(name)).collect()
+    }
+
+    /// The numbers of the work with snapshots.
+    pub fn snapshot_work(&self) -> Vec<OperationStats> {
+        SNAPSHOT_WORK.into_iter().zip(&self.snapshot_work).map(|(name, work)| work.stats(name)).collect()
     }
 
     /// The plain counters.
@@ -184,6 +212,13 @@ impl Metrics {
         vec![
             counter("threadfs_read_bytes_total", "Bytes that programs read.", &self.bytes_read),
             counter("threadfs_written_bytes_total", "Bytes that programs wrote.", &self.bytes_written),
+            counter(
+                "threadfs_snapshots_taken_total{kind=\"automatic\"}",
+                "Snapshots that were taken, by kind.",
+                &self.snapshots_automatic,
+            ),
+            counter("threadfs_snapshots_taken_total{kind=\"named\"}", "", &self.snapshots_named),
+            counter("threadfs_snapshots_taken_total{kind=\"home\"}", "", &self.snapshots_home),
             counter(
                 "threadfs_snapshots_failed_total",
                 "Automatic snapshots that could not be taken.",

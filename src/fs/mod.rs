@@ -62,6 +62,7 @@ pub struct Fs {
     virtual_files: VirtualFiles,
     views: snapshot::Views,
     automatic: snapshot::Automatic,
+    deleted: snapshot::DeletedThreads,
     /// Held while a snapshot takes its name.
     snapshot_names: parking_lot::Mutex<()>,
     notifier: RwLock<Option<Arc<dyn Invalidate>>>,
@@ -91,6 +92,7 @@ impl Fs {
             metrics: Metrics::default(),
             views: Default::default(),
             automatic: Default::default(),
+            deleted: Default::default(),
             snapshot_names: Default::default(),
             notifier: RwLock::new(None),
             tick: Default::default(),
@@ -98,6 +100,7 @@ impl Fs {
         };
         fs.sweep_orphans()?;
         fs.load_rejected()?;
+        fs.load_deleted();
         Ok(Arc::new(fs))
     }
 

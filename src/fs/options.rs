@@ -55,6 +55,10 @@ pub struct FsOptions {
     pub snapshot_versions: u64,
     /// For how many days one automatic snapshot a day is kept.
     pub snapshot_days: u64,
+    /// After how many changes a thread gets a snapshot; 0 for never.
+    pub snapshot_changes: u64,
+    /// How long the snapshots of a deleted thread are kept.
+    pub keep_deleted: Duration,
     /// When a change is on disk.
     pub durability: Durability,
     /// The longest that a change waits for the disk under [`Durability::Async`].
@@ -87,6 +91,8 @@ impl Default for FsOptions {
             snapshot_cooldown: Duration::from_secs(1),
             snapshot_versions: 20,
             snapshot_days: 7,
+            snapshot_changes: 0,
+            keep_deleted: Duration::from_secs(24 * 3600),
             durability: Durability::Async,
             sync_interval: Duration::from_secs(1),
             ttl: Duration::from_secs(3600),

@@ -7,6 +7,8 @@ use super::Fs;
 pub struct Status {
     /// Threads.
     pub threads: u64,
+    /// Deleted threads that are kept.
+    pub deleted: u64,
     /// Inodes with a name.
     pub inodes: u64,
     /// Bytes of their content.
@@ -33,6 +35,7 @@ impl Fs {
         let usage = self.store.usage();
         Status {
             threads: self.store.thread_count(),
+            deleted: self.deleted_count(),
             inodes: usage.inodes,
             bytes: usage.bytes,
             drafts: self.handles.draft_count(),

@@ -71,6 +71,9 @@ impl Fs {
             }
         }
         self.tend_snapshots();
+        if let Err(error) = self.expire_deleted() {
+            log::error!("deleted threads that were kept for long enough could not be forgotten: {error}");
+        }
         self.collect_for(COLLECTION);
     }
 
@@ -101,6 +104,9 @@ impl Fs {
             return;
         }
         if is_due(&mut self.tick.last.lock().reclaim, RECLAIM) {
+            if let Err(error) = self.forget_oldest_deleted() {
+                log::error!("the store is short of room, and a deleted thread could not be forgotten: {error}");
+            }
             if let Err(error) = self.store.engine().reclaim() {
                 log::warn!("the store is short of room, and giving space back failed: {error}");
             }

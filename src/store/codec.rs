@@ -105,6 +105,11 @@ impl<'a> Decoder<'a> {
         Ok(taken)
     }
 
+    /// Whether nothing is left: a record from before there was more.
+    pub fn is_at_end(&self) -> bool {
+        self.rest.is_empty()
+    }
+
     /// What is left.
     pub fn rest(self) -> &'a [u8] {
         self.rest

@@ -351,7 +351,10 @@ impl Store {
     /// Frees a deleted thread that nothing needs.
     fn collect_realm(&self) -> Result<bool> {
         for realm in self.realms() {
-            if realm.id() == HOME || realm.read().record.dead.is_none() || !self.refs_of(&realm).is_empty() {
+            let goes = |state: &RealmState| {
+                state.record.dead.is_some() && !state.needed(&self.home_snapshots.read(), 0, Epoch::MAX)
+            };
+            if realm.id() == HOME || !goes(&realm.read()) {
                 continue;
             }
             if self.has_orphans(realm.id())? {

@@ -35,6 +35,9 @@ pub enum Error {
     /// A number ran out.
     #[error("the store has no more {0}")]
     Exhausted(&'static str),
+    /// A thread was deleted meanwhile.
+    #[error("the thread was deleted")]
+    Deleted,
 }
 
 impl Error {

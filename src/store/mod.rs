@@ -8,6 +8,7 @@
 //!   prove that nothing is lost or left over.
 
 mod apart;
+mod changes;
 pub mod check;
 mod chunk;
 pub mod codec;
@@ -16,6 +17,7 @@ mod error;
 mod fork;
 mod history;
 pub mod key;
+mod life;
 mod open;
 mod owner;
 mod read;

@@ -138,7 +138,9 @@ fn load(engine: &dyn Engine) -> Result<Loaded> {
         if record.kind == super::record::SnapshotKind::Home {
             home_snapshots.insert(number, record);
         } else {
-            states.entry(id).or_default().snapshots.insert(number);
+            let state = states.entry(id).or_default();
+            state.snapshots.insert(number);
+            state.last_taken = Some(record.time);
         }
         Ok(())
     })?;

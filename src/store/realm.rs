@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use parking_lot::{ArcRwLockReadGuard, ArcRwLockWriteGuard, RawRwLock, RwLock};
 
-use super::record::{Layer, RealmRecord, Usage};
+use super::record::{Layer, RealmRecord, Timestamp, Usage};
 use super::{Epoch, Local, RealmId};
 
 pub(super) type StateGuard = ArcRwLockWriteGuard<RawRwLock, RealmState>;
@@ -37,6 +37,13 @@ pub struct RealmState {
     pub reserved: u64,
     /// What it holds.
     pub usage: Usage,
+    /// The newest epoch in which something other than a removal changed; None before the first look
+    /// after the store was opened.
+    pub(super) changed: Option<Epoch>,
+    /// An epoch, and how many transactions changed the realm in it.
+    pub(super) changes: (Epoch, u64),
+    /// When the newest of its own snapshots was taken.
+    pub(super) last_taken: Option<Timestamp>,
     /// Whether it is gone, for who waited for its lock meanwhile.
     pub(super) purged: bool,
 }
@@ -82,18 +89,15 @@ impl RealmState {
         let to = self.record.dead.map_or(last, |dead| last.min(dead.saturating_sub(1)));
         self.snapshots.range(first..=last).next().is_some()
             || self.pins.range(first..=last).next().is_some()
-            || (from <= to && home.range(from..=to).next().is_some())
+            || (from <= to && home.range(from..=to).any(|(epoch, _)| self.record.alive_at(*epoch)))
     }
 
     /// Everything that needs the realm as it was: its snapshots, its forks' pins, and the home
-    /// snapshots taken during its life.
+    /// snapshots taken while its thread was there.
     pub fn refs(&self, home: &BTreeSet<Epoch>) -> Refs {
-        let end = self.record.dead.unwrap_or(Epoch::MAX);
         let mut all = self.snapshots.clone();
         all.extend(self.pins.keys());
-        if self.record.created < end {
-            all.extend(home.range(self.record.created..end));
-        }
+        all.extend(home.range(self.record.created..).filter(|epoch| self.record.alive_at(**epoch)));
         Refs(all)
     }
 }

@@ -6,7 +6,7 @@ use std::sync::atomic::Ordering;
 use parking_lot::RwLock;
 
 use super::record::{SnapshotKind, SnapshotRecord};
-use super::{Epoch, HOME, RealmId, Result, Store, Txn, key};
+use super::{Epoch, Error, HOME, RealmId, Result, Store, Txn, key};
 use crate::engine::{Batch, Keyspace};
 
 /// What a mark in the collection queue covers.
@@ -16,9 +16,18 @@ pub(super) const ALL_REALMS: u8 = 1;
 impl Txn<'_> {
     /// Takes a snapshot of a realm, together with the transaction's other changes: it shows those
     /// that came before this call and not those that come after it.
+    ///
+    /// # Errors
+    /// [`Error::Deleted`] for a realm whose thread was deleted: nothing would ever drop the snapshot.
     pub fn take_snapshot(&mut self, realm: RealmId, snapshot: &SnapshotRecord) -> Result<Epoch> {
+        if self.is_retired(realm)? {
+            return Err(Error::Deleted);
+        }
         let number = self.begin_epoch(realm)?;
-        self.locked_mut(realm)?.taken.push(number);
+        let locked = self.locked_mut(realm)?;
+        locked.taken.push(number);
+        locked.taken_at = Some(snapshot.time);
+        locked.dirty = false;
         self.put_plain(key::numbered(key::tag::SNAPSHOT, realm, number), snapshot.encode());
         Ok(number)
     }

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use parking_lot::{ArcRwLockReadGuard, RawRwLock, RwLock};
 
 use super::realm::StateGuard;
-use super::record::{Dirent, Header, Inode, Layer, RealmRecord, Usage};
+use super::record::{Dirent, Header, Inode, Layer, RealmRecord, Timestamp, Usage};
 use super::{
     Epoch, Error, HOME, Local, NO_REALMS, ROOT, Realm, RealmId, RealmState, Result, Store, key,
 };
@@ -41,6 +41,10 @@ pub(super) struct Locked {
     pub(super) released: Vec<(Local, Layer)>,
     /// Epochs that new forks show.
     pub(super) pinned: Vec<Epoch>,
+    /// When it took the last of them.
+    pub(super) taken_at: Option<Timestamp>,
+    /// Whether records were changed, after the last snapshot that it took.
+    pub(super) dirty: bool,
     new: bool,
 }
 
@@ -58,6 +62,8 @@ impl Locked {
             held: Vec::new(),
             released: Vec::new(),
             pinned: Vec::new(),
+            taken_at: None,
+            dirty: false,
             new,
             realm,
             state,
@@ -80,6 +86,8 @@ pub struct Txn<'s> {
     /// The newest versions of chunks that it wrote, by the prefix of the chunk's versions.
     pub(super) chunks: BTreeMap<Vec<u8>, super::write::Written>,
     pub(super) batch: Batch,
+    /// Whether it only removes.
+    pub(super) removal: bool,
     growth: Option<u64>,
 }
 
@@ -110,6 +118,7 @@ impl Store {
             seen: RefCell::default(),
             chunks: BTreeMap::new(),
             batch: Batch::new(),
+            removal: false,
             growth: None,
         })
     }
@@ -192,6 +201,7 @@ impl Txn<'_> {
         if born.is_none_or(|born| born < epoch) {
             self.touch(realm, epoch, &key::record_part(&live))?;
         }
+        self.locked_mut(realm)?.dirty = true;
         let raw = new.map(|(payload, whiteout)| Header { born: epoch, whiteout }.wrap(payload));
         match &raw {
             Some(raw) => self.batch.put(Keyspace::Meta, live.clone(), raw.clone()),
@@ -301,13 +311,6 @@ impl Txn<'_> {
         Ok(id)
     }
 
-    /// Marks a thread's realm as deleted. What no snapshot needs is collected later.
-    pub fn retire_realm(&mut self, realm: RealmId) -> Result<()> {
-        let locked = self.locked_mut(realm)?;
-        locked.record_mut().dead = Some(locked.epoch);
-        Ok(())
-    }
-
     /// Adds to what a realm holds.
     pub fn add_usage(&mut self, realm: RealmId, inodes: i64, bytes: i64) -> Result<()> {
         let usage = &mut self.locked_mut(realm)?.usage;
@@ -370,6 +373,7 @@ impl Txn<'_> {
                 locked.state.record = record;
             }
             locked.state.snapshots.extend(locked.taken.drain(..));
+            locked.count_change(self.removal);
             for number in locked.dropped.drain(..) {
                 locked.state.snapshots.remove(&number);
             }

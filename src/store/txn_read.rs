@@ -4,11 +4,6 @@ use super::record::Header;
 use super::{Epoch, Error, Located, RealmId, Records, Result, Txn, VisitRecord, key, read};
 
 impl Txn<'_> {
-    /// Whether a realm was not deleted.
-    pub fn is_alive(&self, realm: RealmId) -> bool {
-        self.locked(realm).is_ok_and(|locked| locked.state.record.dead.is_none())
-    }
-
     /// Whether an epoch of a realm is a snapshot of it, or of everything, that exists.
     pub fn is_reference(&self, realm: RealmId, epoch: Epoch) -> bool {
         let Ok(locked) = self.locked(realm) else { return false };

@@ -23,6 +23,7 @@ pub const USER: Caller = Caller { uid: 1000, gid: 1001, pid: 2 };
 pub fn options() -> FsOptions {
     FsOptions {
         automatic_snapshots: false,
+        keep_deleted: Duration::ZERO,
         max_document_bytes: DOCUMENT_MAX,
         versions_per_document: 3,
         version_bytes_per_document: 2 * DOCUMENT_MAX,

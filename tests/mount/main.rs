@@ -13,6 +13,7 @@ mod commands;
 mod configuration;
 mod contention;
 mod damage;
+mod deleted;
 mod directories;
 mod doc_close;
 mod doc_creation;

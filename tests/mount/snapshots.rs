@@ -204,3 +204,134 @@ fn retention_thins_the_automatic_ones_only() {
     wait_for("the snapshots to be thinned", || mount.list("threads/t/.snapshots").len() <= 6);
     assert_eq!(mount.read("threads/t/.snapshots/mine/a.json"), "[1]");
 }
+
+/// The reasons of a thread's snapshots, oldest first.
+fn reasons(mount: &Mount) -> Vec<String> {
+    let names = mount.list("threads/t/.snapshots");
+    let reason = |name: &String| {
+        mount.actor().text(&format!("os.getxattr('threads/t/.snapshots/{name}', 'user.threadfs.reason').decode()"))
+    };
+    names.iter().map(reason).collect()
+}
+
+#[test]
+fn the_first_removal_keeps_what_it_ends() {
+    let mount = Mount::with(&["snapshots.cooldown=1h"]);
+    mount.make("threads/t/ws");
+    let actor = mount.actor();
+    actor.run("os.chdir('threads/t'); [pathlib.Path(f'ws/{n}').write_text(str(n)) for n in range(20)]");
+    actor.run("pathlib.Path('ws/big').write_bytes(b'x' * 100_000); pid = os.getpid(); shutil.rmtree('ws')");
+    let names = mount.list("threads/t/.snapshots");
+    assert_eq!(names.len(), 1, "{names:?}");
+    assert_eq!(mount.list(&format!("threads/t/.snapshots/{}/ws", names[0])).len(), 21);
+    let reason = reasons(&mount).remove(0);
+    assert!(reason.starts_with("before the removal of ") && reason.ends_with(&actor.text("str(pid)")), "{reason}");
+    // Nothing but removals since, and files that come and go: no other one within the cooldown.
+    actor.run("for n in range(20): pathlib.Path('tmp').write_text('1'); os.unlink('tmp')");
+    actor.run("os.mkdir('d'); os.rmdir('d')");
+    assert_eq!(mount.list("threads/t/.snapshots").len(), 1);
+}
+
+#[test]
+fn within_the_cooldown_only_what_the_last_one_has_older_is_kept() {
+    let mount = Mount::with(&["snapshots.cooldown=1h"]);
+    mount.make("threads/t");
+    let actor = mount.actor();
+    actor.run("os.chdir('threads/t'); pathlib.Path('a').write_text('1'); pathlib.Path('b').write_text('1')");
+    actor.run("pathlib.Path('c').write_text('1'); os.unlink('c')");
+    assert_eq!(mount.list("threads/t/.snapshots").len(), 1);
+    // b is as it was; a is not.
+    actor.run("pathlib.Path('a').write_text('2'); os.unlink('b')");
+    assert_eq!(mount.list("threads/t/.snapshots").len(), 1);
+    actor.run("os.unlink('a')");
+    let names = mount.list("threads/t/.snapshots");
+    assert_eq!(names.len(), 2);
+    assert_eq!(mount.read(&format!("threads/t/.snapshots/{}/a", names.iter().max().unwrap())), "2");
+}
+
+#[test]
+fn a_removal_after_a_remount() {
+    let mount = Mount::with(&["snapshots.cooldown=0s"]);
+    mount.make("threads/t");
+    mount.actor().run("os.chdir('threads/t'); [pathlib.Path(n).write_text('1') for n in 'abc']; os.unlink('a')");
+    assert_eq!(mount.list("threads/t/.snapshots").len(), 1);
+    mount.remount();
+    // The removal of a was after the snapshot: that is known no more, and one too many is no harm.
+    mount.actor().run("os.chdir('threads/t'); os.unlink('b')");
+    assert_eq!(mount.list("threads/t/.snapshots").len(), 2);
+    mount.actor().run("os.mkdir('threads/t/.snapshots/mine')");
+    mount.remount();
+    mount.actor().run("os.unlink('threads/t/c')");
+    assert_eq!(mount.list("threads/t/.snapshots").len(), 3, "nothing changed since mine");
+}
+
+#[test]
+fn without_automatic_ones_a_removal_takes_none() {
+    let mount = Mount::with(QUIET);
+    thread(&mount);
+    mount.actor().run("shutil.rmtree('threads/t/ws')");
+    assert!(mount.list("threads/t/.snapshots").is_empty());
+}
+
+#[test]
+fn a_writer_that_ends_in_the_middle() {
+    let mount = Mount::new();
+    mount.make("threads/t");
+    let writer = mount.actor();
+    writer.run("pathlib.Path('threads/t/other').write_text('at that time')");
+    writer.run("f = open('threads/t/a.json', 'w'); f.write('[1, '); f.flush()");
+    let pid = writer.pid();
+    writer.kill();
+    wait_for("a snapshot", || !mount.list("threads/t/.snapshots").is_empty());
+    let reason = reasons(&mount).remove(0);
+    assert!(reason.starts_with(&format!("process {pid} (python3")), "{reason}");
+    assert!(reason.ends_with(") ended in the middle of writing a.json"), "{reason}");
+    let name = &mount.list("threads/t/.snapshots")[0];
+    assert_eq!(mount.list(&format!("threads/t/.snapshots/{name}")), ["other"]);
+    // Within the cooldown it is kept at the end of the burst.
+    let writer = mount.actor();
+    writer.run("pathlib.Path('threads/t/b.json').write_text('[1]')");
+    writer.run("f = open('threads/t/b.json', 'w'); f.write('[1, '); f.flush()");
+    writer.kill();
+    wait_for("the end of the burst in a snapshot", || {
+        reasons(&mount).last().is_some_and(|reason| reason.ends_with("ended in the middle of writing b.json"))
+    });
+    // A close that was refused is no such end.
+    let count = mount.list("threads/t/.snapshots").len();
+    let actor = mount.actor();
+    actor.run("f = open('threads/t/b.json', 'w'); f.write('[2, ')");
+    assert_eq!(actor.fails("f.close()"), "EBADMSG");
+    mount.rejected_when(3);
+    assert_eq!(mount.list("threads/t/.snapshots").len(), count);
+}
+
+#[test]
+fn a_snapshot_after_so_many_changes() {
+    let mount = Mount::with(&["snapshots.every_changes=50", "snapshots.cooldown=0s"]);
+    mount.make("threads/t");
+    mount.actor().run("for n in range(120): os.mkdir(f'threads/t/{n}')");
+    let reasons = reasons(&mount);
+    assert_eq!(reasons, ["after 50 changes", "after 50 changes"]);
+}
+
+#[test]
+fn they_are_counted_and_timed() {
+    let mount = Mount::new();
+    thread(&mount);
+    mount.actor().run("os.mkdir('threads/t/.snapshots/one'); os.mkdir('.snapshots/all'); os.unlink('threads/t/ws/l')");
+    let page = mount.read(".threadfs/metrics");
+    for line in [
+        "threadfs_snapshots_taken_total{kind=\"named\"} 1",
+        "threadfs_snapshots_taken_total{kind=\"home\"} 1",
+        "threadfs_snapshot_seconds_count{op=\"restore\"} 0",
+        "threadfs_deleted_threads 0",
+    ] {
+        assert!(page.lines().any(|found| found == line), "{line} in {page}");
+    }
+    let value = |name: &str| -> f64 {
+        let line = page.lines().find_map(|line| line.strip_prefix(name)).unwrap_or_else(|| panic!("{name} in {page}"));
+        line.trim().parse().unwrap()
+    };
+    assert!(value("threadfs_snapshots_taken_total{kind=\"automatic\"}") >= 1.0);
+    assert!(value("threadfs_snapshot_seconds_count{op=\"take\"}") >= 2.0);
+}

@@ -162,6 +162,18 @@ pub static KEYS: &[Key] = &[
         kind: Kind::Count { min: 0, max: 36_500, field: |s| &mut s.fs.snapshot_days },
     },
     Key {
+        name: "snapshots.every_changes",
+        doc: "After how many changes in a thread the daemon takes a snapshot of it, whatever was changed; 0 \
+              for never. snapshots.cooldown holds.",
+        kind: Kind::Count { min: 0, max: 1_000_000_000, field: |s| &mut s.fs.snapshot_changes },
+    },
+    Key {
+        name: "snapshots.keep_deleted",
+        doc: "How long a thread that was deleted can be brought back: its snapshots are kept until then, or \
+              until the store is short of room. With 0 they go at once.",
+        kind: Kind::Duration { min: Duration::ZERO, max: CENTURY, field: |s| &mut s.fs.keep_deleted },
+    },
+    Key {
         name: "durability.mode",
         doc: "When a change is on disk: async within durability.sync_interval (a crash of the \
               daemon loses nothing, fsync is always a real sync), sync before the call returns.",

@@ -32,6 +32,9 @@ const COMMAND_MAX: usize = 256;
 pub(in crate::fs) struct Writer {
     pub(in crate::fs) pid: u32,
     pub(in crate::fs) command: String,
+    /// Whether the process was ending, and the kernel closed what it had open.
+    pub(in crate::fs) ended: bool,
+    /// Whether a signal ended it.
     pub(in crate::fs) killed: bool,
     pub(in crate::fs) errno: i32,
 }
@@ -40,21 +43,22 @@ impl Writer {
     /// Looks at a process that waits for the answer to its close, and so still exists.
     pub(in crate::fs) fn look(pid: u32, errno: i32) -> Writer {
         let command = command_of(pid, COMMAND_MAX);
-        Writer { pid, command, killed: was_killed(pid), errno }
+        let (ended, killed) = is_ending(pid);
+        Writer { pid, command, ended, killed, errno }
     }
 }
 
-/// Whether a process that closes a file does so because a signal ends it.
+/// Whether a process that closes a file does so because it ends, and whether a signal ends it.
 ///
 /// Most of /proc/pid waits while the process executes another program, which may be just when
 /// it closes the file and waits for this answer. Its status does not, and tells by the absence
 /// of memory that it is ending; then nothing else waits either.
-fn was_killed(pid: u32) -> bool {
+fn is_ending(pid: u32) -> (bool, bool) {
     let read = |file: &str| std::fs::read(format!("/proc/{pid}/{file}")).unwrap_or_default();
     let status = String::from_utf8_lossy(&read("status")).into_owned();
     let field = |name: &str| status.lines().find_map(|line| line.strip_prefix(name)).map(str::trim);
-    if field("VmSize:").is_some() {
-        return false;
+    if status.is_empty() || field("VmSize:").is_some() {
+        return (false, false);
     }
     let stat = String::from_utf8_lossy(&read("stat")).into_owned();
     // The command in parentheses may contain anything.
@@ -63,7 +67,7 @@ fn was_killed(pid: u32) -> bool {
     // The code shows to whom the process's memory would. Of a process with threads that ends by
     // itself all threads but one are signaled too, but nothing is pending for the whole of it.
     let pending = field("ShdPnd:").and_then(|bits| u64::from_str_radix(bits, 16).ok()).unwrap_or(0);
-    number(EXIT_CODE) & SIGNAL != 0 || (number(FLAGS) & PF_SIGNALED != 0 && pending != 0)
+    (true, number(EXIT_CODE) & SIGNAL != 0 || (number(FLAGS) & PF_SIGNALED != 0 && pending != 0))
 }
 
 impl Fs {
@@ -84,6 +88,12 @@ impl Fs {
         if writer.as_ref().is_some_and(|writer| writer.killed) {
             reason.push_str("; its writer was killed");
         }
+        let interrupted = writer.as_ref().filter(|writer| writer.ended).map(|writer| {
+            let pending = handle.inode.pending.lock().as_ref().map(|pending| pending.name.clone());
+            let name = pending.unwrap_or_else(|| self.name_for_reason(&self.store.reader(), handle.node()));
+            let (pid, command, name) = (writer.pid, &writer.command, String::from_utf8_lossy(&name));
+            format!("process {pid} ({command}) ended in the middle of writing {name}")
+        });
         let (pid, command) = writer.map_or((0, String::new()), |writer| (writer.pid, writer.command));
         let owner = self.document_owner(handle);
         let size = draft.bytes.len() as u64;
@@ -100,6 +110,9 @@ impl Fs {
         );
         if let Err(error) = self.keep_rejected(record, draft.bytes) {
             log::error!("the draft could not be kept: {error}");
+        }
+        if let Some(reason) = interrupted {
+            self.keep_interrupted(handle.node().realm, &reason);
         }
     }
 

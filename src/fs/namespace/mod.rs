@@ -43,12 +43,17 @@ pub struct Entry {
 impl Fs {
     /// Commits, durably where the settings ask for that.
     pub(super) fn commit(&self, mut txn: Txn<'_>) -> Result<()> {
+        let snapshots = self.keep_after_changes(&mut txn)?;
         if self.options.durability == Durability::Sync {
             txn.set_durable(true);
         } else {
             self.note_change();
         }
-        Ok(txn.commit()?)
+        txn.commit()?;
+        for realm in snapshots {
+            self.snapshot_was_taken(realm, None);
+        }
+        Ok(())
     }
 
     /// A directory's inode.

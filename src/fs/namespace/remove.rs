@@ -1,6 +1,7 @@
 //! UNLINK and RMDIR.
 
 use super::{dir_changed, orphan_key};
+use crate::fs::attr::Caller;
 use crate::fs::error::{Result, refuse};
 use crate::fs::names;
 use crate::fs::{Fs, Node};
@@ -12,7 +13,7 @@ impl Fs {
     ///
     /// # Errors
     /// ENOENT; EISDIR for a directory.
-    pub fn unlink(&self, dir: Node, name: &[u8]) -> Result<()> {
+    pub fn unlink(&self, caller: Caller, dir: Node, name: &[u8]) -> Result<()> {
         if dir.is_virtual() {
             return self.unlink_virtual(dir, name);
         }
@@ -25,10 +26,15 @@ impl Fs {
         if dirent.kind == Kind::Directory {
             return refuse(libc::EISDIR);
         }
+        let removed = Node::from(dirent.inode_of(dir.realm));
+        let kept = self.keep_before_removal(&mut txn, removed, name, caller)?;
         let now = Timestamp::now();
-        let gone = self.take_name(&mut txn, dir, &mut parent, name, &dirent, now)?;
+        let gone = self.take_name(&mut txn, caller, (dir, name), &mut parent, &dirent, now)?;
         txn.put_inode(dir.realm, dir.local, &parent)?;
         self.commit(txn)?;
+        if kept {
+            self.removal_was_kept(dir.realm);
+        }
         self.purge_unless_known(gone);
         Ok(())
     }
@@ -37,7 +43,7 @@ impl Fs {
     ///
     /// # Errors
     /// ENOENT, ENOTDIR, ENOTEMPTY; EPERM for the filesystem's own directories.
-    pub fn rmdir(&self, dir: Node, name: &[u8]) -> Result<()> {
+    pub fn rmdir(&self, caller: Caller, dir: Node, name: &[u8]) -> Result<()> {
         if dir.is_view() {
             return self.drop_by_name(dir, name);
         }
@@ -56,11 +62,19 @@ impl Fs {
             if self.dirent(&txn, dir, name)? != seen {
                 continue;
             }
-            let gone = self.take_name(&mut txn, dir, &mut parent, name, &dirent, Timestamp::now())?;
+            let removed = Node::from(dirent.inode_of(dir.realm));
+            let kept = self.keep_before_removal(&mut txn, removed, name, caller)?;
+            let gone = self.take_name(&mut txn, caller, (dir, name), &mut parent, &dirent, Timestamp::now())?;
             txn.put_inode(dir.realm, dir.local, &parent)?;
             self.commit(txn)?;
+            if kept {
+                self.removal_was_kept(dir.realm);
+            }
             if let Some(node) = gone {
                 self.rules.forget(node);
+                if node.is_thread_root() {
+                    self.life_has_changed(node.realm);
+                }
             }
             self.purge_unless_known(gone);
             return Ok(());
@@ -72,9 +86,9 @@ impl Fs {
     pub(in crate::fs) fn take_name(
         &self,
         txn: &mut Txn<'_>,
-        dir: Node,
+        caller: Caller,
+        (dir, name): (Node, &[u8]),
         parent: &mut Inode,
-        name: &[u8],
         dirent: &Dirent,
         now: Timestamp,
     ) -> Result<Option<Node>> {
@@ -106,9 +120,7 @@ impl Fs {
         txn.delete_record(key::inode(node.realm, node.local))?;
         txn.put_plain(orphan_key(node), Orphan { inode }.encode());
         if let Target::Thread(realm) = dirent.target {
-            // A thread's history ends with it; snapshots of the whole home still show it.
-            txn.drop_snapshots(realm)?;
-            txn.retire_realm(realm)?;
+            self.end_thread(txn, realm, (dir, name), caller, now)?;
         }
         Ok(Some(node))
     }

@@ -2,6 +2,7 @@
 
 use super::transition::Transition;
 use super::{RECORD_BYTES, dir_changed};
+use crate::fs::attr::Caller;
 use crate::fs::error::{Result, refuse};
 use crate::fs::names;
 use crate::fs::rules::DirRules;
@@ -35,7 +36,7 @@ impl Fs {
     /// directory would become or cease to be a thread; EISDIR, ENOTDIR, ENOTEMPTY as rename(2);
     /// EINVAL for a directory into itself; EBADMSG for invalid content onto a document's name;
     /// EPERM for a file with several names onto one, and for the filesystem's own names.
-    pub fn rename(&self, from: (Node, &[u8]), to: (Node, &[u8]), mode: RenameMode) -> Result<()> {
+    pub fn rename(&self, caller: Caller, from: (Node, &[u8]), to: (Node, &[u8]), mode: RenameMode) -> Result<()> {
         let (from, to) = (Side { dir: from.0, name: from.1 }, Side { dir: to.0, name: to.1 });
         if from.dir.is_virtual() || to.dir.is_virtual() {
             return refuse(libc::EROFS);
@@ -72,7 +73,7 @@ impl Fs {
             if !unchanged || !moves.iter().all(|moved| moved.still_holds(&txn)) {
                 continue;
             }
-            let Some(gone) = self.rename_in(&mut txn, from, source, to, victim, mode)? else { return Ok(()) };
+            let Some(gone) = self.rename_in(&mut txn, caller, (from, source), to, victim, mode)? else { return Ok(()) };
             for moved in &moves {
                 self.apply_transition(&mut txn, moved)?;
             }
@@ -86,6 +87,9 @@ impl Fs {
             if source.kind == Kind::Directory || victim.is_some_and(|dirent| dirent.kind == Kind::Directory) {
                 self.rules.paths_changed();
                 self.documents.forget_all();
+            }
+            if let Some(thread) = gone.filter(|node| node.is_thread_root()) {
+                self.life_has_changed(thread.realm);
             }
             self.purge_unless_known(gone);
             return Ok(());
@@ -121,8 +125,8 @@ impl Fs {
     fn rename_in(
         &self,
         txn: &mut Txn<'_>,
-        from: Side<'_>,
-        source: Dirent,
+        caller: Caller,
+        (from, source): (Side<'_>, Dirent),
         to: Side<'_>,
         victim: Option<Dirent>,
         mode: RenameMode,
@@ -162,7 +166,7 @@ impl Fs {
                     (false, true) => return refuse(libc::EISDIR),
                     _ => {}
                 }
-                gone = self.take_name(txn, to.dir, &mut to_parent, to.name, &victim, now)?;
+                gone = self.take_name(txn, caller, (to.dir, to.name), &mut to_parent, &victim, now)?;
                 txn.delete_dirent(from.dir.realm, from.dir.local, from.name, &source)?;
             }
         } else {

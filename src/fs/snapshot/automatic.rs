@@ -1,8 +1,14 @@
-//! Snapshots that the daemon takes by itself, with the commits of documents.
+//! Snapshots that the daemon takes by itself: with the commits of documents, before removals, when a
+//! writer ended in the middle of its work, and after so many changes.
 //!
 //! A commit takes one in its own batch, unless there was one within the cooldown; then it only
 //! marks the thread. The next commit after the cooldown first keeps the state that the mark
 //! stands for, or the clock does. So the last state of a burst is always kept.
+//!
+//! A removal takes one first, of the state that it ends, if something else changed since the last
+//! snapshot. Programs make and remove temporary files all the time (journals, lock files, objects in
+//! the making): so within the cooldown only the removal of what is in an older state in the last
+//! snapshot takes another.
 
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
@@ -11,10 +17,11 @@ use parking_lot::Mutex;
 
 use super::names::AUTOMATIC;
 use super::retention;
+use crate::fs::attr::Caller;
 use crate::fs::error::Result;
 use crate::fs::{Fs, Node};
 use crate::store::record::{SnapshotKind, SnapshotRecord, Timestamp};
-use crate::store::{HOME, RealmId, Txn};
+use crate::store::{HOME, RealmId, Records, Txn, key};
 
 /// Threads whose snapshots are thinned in one go of the clock, at most.
 const THINNED_AT_ONCE: usize = 16;
@@ -33,6 +40,8 @@ pub(in crate::fs) struct Automatic {
     bursts: Mutex<HashMap<RealmId, Burst>>,
     /// Threads that got a snapshot since theirs were thinned.
     grown: Mutex<Vec<RealmId>>,
+    /// When a removal last took a snapshot of a thread.
+    removals: Mutex<HashMap<RealmId, Instant>>,
 }
 
 impl Fs {
@@ -73,9 +82,89 @@ impl Fs {
         take_automatic(txn, realm, reason.to_string()).map(|()| true)
     }
 
+    /// Before a removal changes anything: keeps the state that it ends, if that is worth it. Says
+    /// whether; then [`Fs::removal_was_kept`] has to follow the commit.
+    pub(in crate::fs) fn keep_before_removal(
+        &self,
+        txn: &mut Txn<'_>,
+        removed: Node,
+        name: &[u8],
+        caller: Caller,
+    ) -> Result<bool> {
+        txn.set_removal();
+        let realm = removed.realm;
+        // A thread's own directory is empty when it is removed: what emptied it kept its state.
+        if !self.takes_snapshots(realm) || removed.is_thread_root() || !txn.is_changed(realm)? {
+            return Ok(false);
+        }
+        let last = self.automatic.removals.lock().get(&realm).copied();
+        if last.is_some_and(|last| last.elapsed() < self.options.snapshot_cooldown)
+            && !self.is_kept_otherwise(txn, removed)?
+        {
+            return Ok(false);
+        }
+        let name = String::from_utf8_lossy(name);
+        take_automatic(txn, realm, format!("before the removal of {name} by process {}", caller.pid)).map(|()| true)
+    }
+
+    /// Whether the last snapshot has a file in an older state.
+    fn is_kept_otherwise(&self, txn: &Txn<'_>, node: Node) -> Result<bool> {
+        let inode = txn.named_inode(node.realm, node.local)?;
+        let was_there = txn.last_snapshot_time(node.realm)?.is_some_and(|taken| inode.btime < taken);
+        // Of a directory, what was removed from it before is a change.
+        Ok(was_there && !inode.is_dir() && txn.is_record_changed(node.realm, &key::inode(node.realm, node.local))?)
+    }
+
+    /// The removal that kept the state before it is done.
+    pub(in crate::fs) fn removal_was_kept(&self, realm: RealmId) {
+        self.automatic.removals.lock().insert(realm, Instant::now());
+        self.snapshot_was_taken(realm, None);
+    }
+
+    /// Keeps the state in which a writer left a thread that ended in the middle of its work.
+    pub(in crate::fs) fn keep_interrupted(&self, realm: RealmId, reason: &str) {
+        let keep = || -> Result<()> {
+            let mut txn = self.store.begin(&[realm])?;
+            if !txn.is_retired(realm)? && self.keep_commit(&mut txn, realm, reason)? {
+                self.commit(txn)?;
+                self.snapshot_was_taken(realm, None);
+            }
+            Ok(())
+        };
+        if !self.takes_snapshots(realm) {
+            return;
+        }
+        if let Err(error) = keep() {
+            self.metrics.snapshots_failed.add(1);
+            log::error!("realm {}: the state after {reason} could not be kept: {error}", realm.0);
+        }
+    }
+
+    /// With a transaction's other changes: takes a snapshot of a thread that changed often enough
+    /// since the last one, or within the cooldown marks it. Returns the threads that got one; then
+    /// [`Fs::snapshot_was_taken`] has to follow the commit.
+    pub(in crate::fs) fn keep_after_changes(&self, txn: &mut Txn<'_>) -> Result<Vec<RealmId>> {
+        let every = self.options.snapshot_changes;
+        let mut taken = Vec::new();
+        if every == 0 || !self.options.automatic_snapshots {
+            return Ok(taken);
+        }
+        for realm in txn.changed_realms() {
+            let changes = txn.changes(realm)?;
+            if changes >= every
+                && self.takes_snapshots(realm)
+                && self.keep_commit(txn, realm, &format!("after {changes} changes"))?
+            {
+                taken.push(realm);
+            }
+        }
+        Ok(taken)
+    }
+
     /// The commit of a transaction that took a snapshot is done. `unkept` says why the state that it
     /// left is worth keeping, if the snapshot came before its changes.
     pub(in crate::fs) fn snapshot_was_taken(&self, realm: RealmId, unkept: Option<String>) {
+        self.metrics.snapshots_automatic.add(1);
         self.automatic.bursts.lock().insert(realm, Burst { last: Instant::now(), unkept });
         let mut grown = self.automatic.grown.lock();
         if !grown.contains(&realm) {
@@ -97,6 +186,7 @@ impl Fs {
                 .map(|(realm, _)| *realm)
                 .collect()
         };
+        self.automatic.removals.lock().retain(|_, last| last.elapsed() < cooldown);
         for realm in over {
             if let Err(error) = self.end_burst(realm) {
                 self.metrics.snapshots_failed.add(1);
@@ -121,7 +211,11 @@ impl Fs {
             self.automatic.bursts.lock().remove(&realm);
             return Ok(());
         }
+        let _timer = self.metrics.snapshot_seconds("take");
         let mut txn = self.store.begin(&[realm])?;
+        if txn.is_retired(realm)? {
+            return Ok(());
+        }
         if self.keep_burst(&mut txn, realm)? {
             self.commit(txn)?;
             self.snapshot_was_taken(realm, None);

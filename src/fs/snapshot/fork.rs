@@ -21,7 +21,7 @@ impl Fs {
             Some(_) => self.store.begin(&[HOME, source])?,
             None => return refuse(libc::ENOENT),
         };
-        if at.is_some_and(|at| !txn.is_reference(source, at)) || !txn.is_alive(source) {
+        if at.is_some_and(|at| !txn.is_reference(source, at)) || txn.is_retired(source)? {
             return refuse(libc::ENOENT);
         }
         let mut parent = self.dir_inode(&txn, dir)?;

@@ -48,10 +48,13 @@ impl Fs {
         }
         let kind = if realm == HOME { SnapshotKind::Home } else { SnapshotKind::Named };
         let record = SnapshotRecord { kind, name: name.to_vec(), time: Timestamp::now(), reason: String::new() };
+        let _timer = self.metrics.snapshot_seconds("take");
         let epoch = match realm {
             HOME => self.store.take_home_snapshot(name, &record)?,
             realm => self.store.take_snapshot(realm, &record)?,
         };
+        let counter = if realm == HOME { &self.metrics.snapshots_home } else { &self.metrics.snapshots_named };
+        counter.add(1);
         self.note_change();
         self.view_entry(self.views.root(View::At(realm, epoch))?)
     }

@@ -6,6 +6,7 @@
 //! ones and stay the same for as long as the mount lives.
 
 mod automatic;
+mod deleted;
 mod fork;
 mod manage;
 mod names;
@@ -15,4 +16,5 @@ mod tree;
 mod views;
 
 pub(in crate::fs) use automatic::Automatic;
+pub(in crate::fs) use deleted::DeletedThreads;
 pub(in crate::fs) use views::{View, Views};

@@ -33,7 +33,7 @@ impl Fs {
             return refuse(libc::ENOENT);
         }
         let mut txn = self.store.begin(&[realm])?;
-        if !txn.is_reference(realm, to) || !txn.is_alive(realm) {
+        if !txn.is_reference(realm, to) || txn.is_retired(realm)? {
             return refuse(libc::ENOENT);
         }
         txn.take_snapshot(realm, safety)?;

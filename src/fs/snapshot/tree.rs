@@ -27,8 +27,8 @@ impl Fs {
         let view = self.store.view().at(epoch);
         let Some(state) = self.store.realm(realm) else { return refuse(libc::ESTALE) };
         let state = state.read();
-        let alive = state.record.created <= epoch && state.record.dead.is_none_or(|dead| epoch < dead);
-        let exists = state.snapshots.contains(&epoch) || (alive && self.store.home_snapshots().contains(&epoch));
+        let in_home = state.record.alive_at(epoch) && self.store.home_snapshots().contains(&epoch);
+        let exists = state.snapshots.contains(&epoch) || in_home;
         if exists { Ok(view) } else { refuse(libc::ESTALE) }
     }
 

@@ -43,22 +43,22 @@ pub(super) fn link(fs: &Fs, node: Node, at: Name<'_>, reply: ReplyEntry) {
     entry(fs, "link", reply, || fs.link(node, at.0, at.1));
 }
 
-pub(super) fn unlink(fs: &Fs, at: Name<'_>, reply: ReplyEmpty) {
-    empty(fs, "unlink", reply, || fs.unlink(at.0, at.1));
+pub(super) fn unlink(fs: &Fs, request: &Request, at: Name<'_>, reply: ReplyEmpty) {
+    empty(fs, "unlink", reply, || fs.unlink(convert::caller(request), at.0, at.1));
 }
 
-pub(super) fn rmdir(fs: &Fs, at: Name<'_>, reply: ReplyEmpty) {
-    empty(fs, "rmdir", reply, || fs.rmdir(at.0, at.1));
+pub(super) fn rmdir(fs: &Fs, request: &Request, at: Name<'_>, reply: ReplyEmpty) {
+    empty(fs, "rmdir", reply, || fs.rmdir(convert::caller(request), at.0, at.1));
 }
 
-pub(super) fn rename(fs: &Fs, from: Name<'_>, to: Name<'_>, flags: RenameFlags, reply: ReplyEmpty) {
+pub(super) fn rename(fs: &Fs, request: &Request, from: Name<'_>, to: Name<'_>, flags: RenameFlags, reply: ReplyEmpty) {
     let mode = match flags {
         flags if flags.is_empty() => RenameMode::Replace,
         RenameFlags::RENAME_NOREPLACE => RenameMode::NoReplace,
         RenameFlags::RENAME_EXCHANGE => RenameMode::Exchange,
         _ => return reply.fail(libc::EINVAL),
     };
-    empty(fs, "rename", reply, || fs.rename(from, to, mode));
+    empty(fs, "rename", reply, || fs.rename(convert::caller(request), from, to, mode));
 }
 
 pub(super) fn fsyncdir(fs: &Fs, reply: ReplyEmpty) {

@@ -147,17 +147,17 @@ impl Filesystem for Adapter {
         dir::link(&self.fs, node(ino), (node(dir), bytes(name)), reply);
     }
 
-    fn unlink(&self, _: &Request, dir: INodeNo, name: &OsStr, reply: ReplyEmpty) {
-        dir::unlink(&self.fs, (node(dir), bytes(name)), reply);
+    fn unlink(&self, request: &Request, dir: INodeNo, name: &OsStr, reply: ReplyEmpty) {
+        dir::unlink(&self.fs, request, (node(dir), bytes(name)), reply);
     }
 
-    fn rmdir(&self, _: &Request, dir: INodeNo, name: &OsStr, reply: ReplyEmpty) {
-        dir::rmdir(&self.fs, (node(dir), bytes(name)), reply);
+    fn rmdir(&self, request: &Request, dir: INodeNo, name: &OsStr, reply: ReplyEmpty) {
+        dir::rmdir(&self.fs, request, (node(dir), bytes(name)), reply);
     }
 
     fn rename(
         &self,
-        _: &Request,
+        request: &Request,
         dir: INodeNo,
         name: &OsStr,
         to: INodeNo,
@@ -165,7 +165,7 @@ impl Filesystem for Adapter {
         flags: RenameFlags,
         reply: ReplyEmpty,
     ) {
-        dir::rename(&self.fs, (node(dir), bytes(name)), (node(to), bytes(to_name)), flags, reply);
+        dir::rename(&self.fs, request, (node(dir), bytes(name)), (node(to), bytes(to_name)), flags, reply);
     }
 
     fn opendir(&self, _: &Request, ino: INodeNo, _: OpenFlags, reply: ReplyOpen) {

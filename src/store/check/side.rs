@@ -68,8 +68,18 @@ impl Checker<'_> {
         if stored.dead.is_some_and(|dead| dead < stored.created) {
             self.problem(format!("realm {} was deleted before it was made", realm.0));
         }
-        if realm == HOME && stored.dead.is_some() {
+        if realm == HOME && (stored.dead.is_some() || !stored.absences.is_empty()) {
             self.problem("the home is marked as deleted".into());
+        }
+        if stored.deletion.is_some() && stored.dead.is_none() {
+            self.problem(format!("realm {} says how it was deleted, and was not", realm.0));
+        }
+        let mut before = stored.created;
+        for (from, to) in &stored.absences {
+            if *from < before || to < from || *to > self.epoch_of(realm) {
+                self.problem(format!("realm {} was away from {from} to {to}, which cannot be", realm.0));
+            }
+            before = *to;
         }
         if let Some((base, _)) = stored.base.filter(|(base, _)| !self.states.contains_key(base)) {
             self.problem(format!("realm {} is a fork of realm {}, which does not exist", realm.0, base.0));

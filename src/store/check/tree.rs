@@ -228,7 +228,7 @@ impl Checker<'_> {
         let Some(state) = self.states.get(&thread) else { return false };
         match at {
             None => state.record.dead.is_none(),
-            Some(epoch) => state.record.created <= epoch && state.record.dead.is_none_or(|dead| epoch < dead),
+            Some(epoch) => state.record.alive_at(epoch),
         }
     }
 

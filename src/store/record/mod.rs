@@ -9,7 +9,7 @@ mod superblock;
 
 pub use dirent::{Dirent, Target};
 pub use inode::{Inode, Kind, Layer, Timestamp};
-pub use lifecycle::RealmRecord;
+pub use lifecycle::{Deletion, RealmRecord};
 pub use side::{Garbage, Orphan, Rejected, Usage, VersionRecord};
 pub use snapshot::{SnapshotKind, SnapshotRecord};
 pub use superblock::{FORMAT, Superblock};

@@ -7,6 +7,7 @@ use threadfs::store::record::Kind;
 
 use super::tree::{Id, Inode, Moment, Open, Role};
 use super::world::{Draft, Handle, World, caller, short};
+use crate::support::ROOT_USER;
 
 const SETGID: u32 = 0o2000;
 
@@ -183,7 +184,7 @@ impl World {
                 vec![]
             }
         };
-        let real = self.fs().unlink(self.node(dir), name);
+        let real = self.fs().unlink(ROOT_USER, self.node(dir), name);
         if self.outcome(&wrong, real).is_some() {
             let id = self.remove_name(dir, name);
             self.lost_name(id);
@@ -202,7 +203,7 @@ impl World {
         if let Some(id) = found {
             self.know(id);
         }
-        let real = self.fs().rmdir(self.node(dir), name);
+        let real = self.fs().rmdir(ROOT_USER, self.node(dir), name);
         if self.outcome(&wrong, real).is_some() {
             let id = self.remove_name(dir, name);
             self.lost_name(id);

@@ -5,7 +5,7 @@ use threadfs::store::record::Kind;
 
 use super::tree::{Id, Role, Tree, is_document};
 use super::world::{World, short};
-use crate::support::DOCUMENT_MAX;
+use crate::support::{DOCUMENT_MAX, ROOT_USER};
 
 /// A directory and a name in it.
 type Side<'a> = (Id, &'a [u8]);
@@ -57,7 +57,7 @@ impl World {
         if after.as_ref().is_some_and(|after| self.is_ambiguous(source.unwrap(), victim.filter(|_| exchange), after)) {
             return;
         }
-        let real = self.fs().rename((self.node(from.0), from.1), (self.node(to.0), to.1), mode);
+        let real = self.fs().rename(ROOT_USER, (self.node(from.0), from.1), (self.node(to.0), to.1), mode);
         if same && real.is_ok() && mode != RenameMode::NoReplace {
             return;
         }

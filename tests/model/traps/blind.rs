@@ -5,7 +5,7 @@ use std::sync::{RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use threadfs::fs::{Fs, Node, RenameMode, Result, SetAttr, SetTime, Whence};
 
-use crate::support::{CHUNK, USER};
+use crate::support::{CHUNK, ROOT_USER, USER};
 
 const NAMES: [&[u8]; 6] = [b"a", b"b", b"c", b"x.json", b"y.json", b"x.lock"];
 const TEXTS: [&[u8]; 4] = [b"{}", b"[1, 2, 3]", b"{\"a\":", b"plain text"];
@@ -128,12 +128,12 @@ impl<'a> Blind<'a> {
             }
             9 | 10 => {
                 let _dir = kernel.alone(&[dir]);
-                let done = fs.unlink(dir, name);
+                let done = fs.unlink(ROOT_USER, dir, name);
                 self.note(done);
             }
             11 => {
                 let _dir = kernel.alone(&[dir]);
-                let done = fs.rmdir(dir, name);
+                let done = fs.rmdir(ROOT_USER, dir, name);
                 self.note(done);
             }
             12..=14 => {
@@ -141,7 +141,7 @@ impl<'a> Blind<'a> {
                 let modes = [RenameMode::Replace, RenameMode::Replace, RenameMode::NoReplace, RenameMode::Exchange];
                 let mode = self.pick(&modes).unwrap();
                 let _dirs = kernel.alone(&[dir, to]);
-                let done = fs.rename((dir, name), (to, to_name), mode);
+                let done = fs.rename(ROOT_USER, (dir, name), (to, to_name), mode);
                 self.note(done);
             }
             15 => {

@@ -11,7 +11,7 @@ fn a_name_has_255_bytes() {
     for name in [&longest[..], &[0xff; 255]] {
         let dir = node(&fs.mkdir(USER, Node::ROOT, name, 0o755).unwrap());
         assert_eq!(node(&fs.lookup(Node::ROOT, name).unwrap()), dir);
-        fs.rmdir(Node::ROOT, name).unwrap();
+        fs.rmdir(ROOT_USER, Node::ROOT, name).unwrap();
     }
     let plain = file(&fs, Node::ROOT, "f", b"");
     assert_eq!(errno(fs.mkdir(USER, Node::ROOT, &too_long, 0o755)), libc::ENAMETOOLONG);
@@ -34,7 +34,7 @@ fn a_file_has_65000_names() {
     }
     assert_eq!(attr(&fs, plain).nlink, 65_000);
     assert_eq!(errno(fs.link(plain, Node::ROOT, b"one more")), libc::EMLINK);
-    fs.unlink(Node::ROOT, b"7").unwrap();
+    fs.unlink(ROOT_USER, Node::ROOT, b"7").unwrap();
     fs.link(plain, Node::ROOT, b"one more").unwrap();
     assert_eq!(fs.store().usage().inodes, 2);
 }
@@ -64,7 +64,7 @@ fn attributes_have_limits() {
     let list = fs.listxattr(plain).unwrap();
     assert!(list.len() <= 65_536 && list.len() > 65_000);
     assert_eq!(list.iter().filter(|byte| **byte == 0).count(), count);
-    fs.unlink(Node::ROOT, b"f").unwrap();
+    fs.unlink(ROOT_USER, Node::ROOT, b"f").unwrap();
     fs.forget(plain, 1);
     assert_sound(&fs);
 }

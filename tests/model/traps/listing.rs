@@ -28,7 +28,7 @@ fn what_stays_is_listed_once_while_others_come_and_go() {
     }
     let listed = in_parts(&fs, Node::ROOT, 7, |part| {
         for at in [3 * part, 3 * part + 1, 3 * part + 2] {
-            let _ = fs.unlink(Node::ROOT, format!("goes{at}").as_bytes());
+            let _ = fs.unlink(ROOT_USER, Node::ROOT, format!("goes{at}").as_bytes());
             file(&fs, Node::ROOT, &format!("comes{at}"), b"");
         }
     });

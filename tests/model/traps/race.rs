@@ -133,7 +133,7 @@ fn a_file_becomes_a_document_under_its_writer() {
                     begin.recv().unwrap();
                     operation(fs, plain, fh)
                 });
-                fs.rename((t, b"x.tmp"), (t, b"x.json"), RenameMode::Replace).unwrap();
+                fs.rename(ROOT_USER, (t, b"x.tmp"), (t, b"x.json"), RenameMode::Replace).unwrap();
                 waits.join().unwrap().unwrap_or_else(|error| panic!("{name}: {error}"));
             });
             assert_eq!(content(&fs, plain), b"[1, 2, 3]", "{name}: changed in place");
@@ -155,13 +155,13 @@ fn a_file_becomes_a_document_while_it_is_opened() {
             let plain = file(&fs, t, "x.tmp", b"[1, 2, 3]");
             let fh = std::thread::scope(|scope| {
                 let opener = scope.spawn(|| open(&fs, plain));
-                fs.rename((t, b"x.tmp"), (t, b"x.json"), RenameMode::Replace).unwrap();
+                fs.rename(ROOT_USER, (t, b"x.tmp"), (t, b"x.json"), RenameMode::Replace).unwrap();
                 opener.join().unwrap()
             });
             fs.write(fh, 0, b"<", 0, false).unwrap();
             assert_eq!(content(&fs, plain), b"[1, 2, 3]", "round {round}: written in place");
             fs.release(fh);
-            fs.unlink(t, b"x.json").unwrap();
+            fs.unlink(ROOT_USER, t, b"x.json").unwrap();
             fs.forget(plain, 1);
         }
     });
@@ -188,7 +188,7 @@ fn access_times_of_files_that_go() {
                         for _ in 0..3000 {
                             let plain = file(fs, *dir, "f", b"text");
                             content(fs, plain);
-                            fs.unlink(*dir, b"f").unwrap();
+                            fs.unlink(ROOT_USER, *dir, b"f").unwrap();
                             fs.forget(plain, 1);
                         }
                     })
@@ -234,7 +234,7 @@ fn a_document_with_several_creators() {
                         fs.release(opened.fh);
                         if (round + client) % 5 == 0 {
                             let _alone = names.lock().unwrap();
-                            let _ = fs.unlink(t, b"x.json");
+                            let _ = fs.unlink(ROOT_USER, t, b"x.json");
                         }
                         fs.forget(node(&entry), 1);
                     }

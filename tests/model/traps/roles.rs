@@ -5,7 +5,7 @@ use threadfs::fs::{Fs, Node, RenameMode};
 use crate::support::*;
 
 fn rename(fs: &Fs, from: (Node, &str), to: (Node, &str)) -> i32 {
-    let done = fs.rename((from.0, from.1.as_bytes()), (to.0, to.1.as_bytes()), RenameMode::Replace);
+    let done = fs.rename(ROOT_USER, (from.0, from.1.as_bytes()), (to.0, to.1.as_bytes()), RenameMode::Replace);
     done.map_or_else(|error| error.errno(), |()| 0)
 }
 
@@ -53,7 +53,7 @@ fn a_version_is_recorded_once() {
         assert_sound(&fs);
     }
     fs.release(fh);
-    fs.unlink(t, b"x.json").unwrap();
+    fs.unlink(ROOT_USER, t, b"x.json").unwrap();
     fs.forget(document, 1);
     while !fs.collect_for(std::time::Duration::from_secs(1)) {}
     assert_sound(&fs);

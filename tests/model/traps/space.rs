@@ -58,7 +58,7 @@ fn operations() -> Vec<Operation> {
     }
     let set = |set: SetAttr| move |fs: &Fs, t: &Tree| fs.setattr(USER, t.plain, set, None).map(drop);
     let name = |dir: fn(&Tree) -> Node, from: &'static str, to: &'static str, mode: RenameMode| {
-        move |fs: &Fs, t: &Tree| fs.rename((dir(t), from.as_bytes()), (dir(t), to.as_bytes()), mode)
+        move |fs: &Fs, t: &Tree| fs.rename(ROOT_USER, (dir(t), from.as_bytes()), (dir(t), to.as_bytes()), mode)
     };
     vec![
         operation("mknod", |fs, t| fs.mknod(USER, t.dir, b"n", 0o644, 0).map(drop)),
@@ -72,12 +72,12 @@ fn operations() -> Vec<Operation> {
         operation("create", |fs, t| fs.create(USER, t.dir, b"n", 0o644, libc::O_EXCL).map(drop)),
         operation("create over an old one", |fs, t| fs.create(USER, t.dir, b"other", 0o644, libc::O_TRUNC).map(drop)),
         operation("open with O_TRUNC", |fs, t| fs.open(USER, t.plain, libc::O_TRUNC).map(drop)),
-        operation("unlink", |fs, t| fs.unlink(t.dir, b"other")),
-        operation("rmdir", |fs, t| fs.rmdir(t.dir, b"empty")),
+        operation("unlink", |fs, t| fs.unlink(ROOT_USER, t.dir, b"other")),
+        operation("rmdir", |fs, t| fs.rmdir(ROOT_USER, t.dir, b"empty")),
         operation("rmdir of a thread", |fs, _| {
             let threads = node(&fs.lookup(Node::ROOT, b"threads")?);
             let _ = fs.mkdir(USER, threads, b"empty", 0o755);
-            fs.rmdir(threads, b"empty")
+            fs.rmdir(ROOT_USER, threads, b"empty")
         }),
         operation("rename", name(|t| t.dir, "other", "n", RenameMode::NoReplace)),
         operation("rename over a file", name(|t| t.dir, "other", "plain", RenameMode::Replace)),
@@ -155,7 +155,7 @@ fn a_document_that_could_not_be_begun() {
 fn what_could_not_be_freed_is_freed_later() {
     let (engine, fs) = fresh();
     let plain = file(&fs, Node::ROOT, "f", &[1; 100_000]);
-    fs.unlink(Node::ROOT, b"f").unwrap();
+    fs.unlink(ROOT_USER, Node::ROOT, b"f").unwrap();
     engine.refuse_writes_after(0);
     fs.forget(plain, 1);
     engine.accept_writes();
@@ -189,7 +189,7 @@ fn a_refused_draft_without_room() {
     let name = names(&fs, rejected).into_iter().find(|name| name != "index.json").unwrap();
     // Deleting it needs room too.
     engine.refuse_writes_after(0);
-    assert_eq!(errno(fs.unlink(rejected, name.as_bytes())), libc::ENOSPC);
+    assert_eq!(errno(fs.unlink(ROOT_USER, rejected, name.as_bytes())), libc::ENOSPC);
     engine.accept_writes();
     assert_eq!(content(&fs, node(&fs.lookup(rejected, name.as_bytes()).unwrap())), b"{");
     assert_sound(&fs);

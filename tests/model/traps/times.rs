@@ -49,14 +49,16 @@ fn of_parents_and_of_what_is_in_them() {
     check("symlink", ["mc", "", ""], &|| done(fs.symlink(USER, a, b"s", b"t").unwrap()));
     check("mknod", ["mc", "", ""], &|| done(fs.mknod(USER, a, b"p", libc::S_IFIFO, 0).unwrap()));
     check("link", ["", "mc", "c"], &|| done(fs.link(plain, b, b"l").unwrap()));
-    check("unlink of one of two", ["", "mc", "c"], &|| fs.unlink(b, b"l").unwrap());
-    check("unlink of another", ["mc", "", ""], &|| fs.unlink(a, b"x").unwrap());
-    check("rmdir", ["mc", "", ""], &|| fs.rmdir(a, b"d").unwrap());
+    check("unlink of one of two", ["", "mc", "c"], &|| fs.unlink(ROOT_USER, b, b"l").unwrap());
+    check("unlink of another", ["mc", "", ""], &|| fs.unlink(ROOT_USER, a, b"x").unwrap());
+    check("rmdir", ["mc", "", ""], &|| fs.rmdir(ROOT_USER, a, b"d").unwrap());
     check("lookup", ["", "", ""], &|| done(fs.lookup(a, b"plain").unwrap()));
     check("readdir", ["", "", ""], &|| done(names(&fs, a)));
-    check("rename", ["mc", "mc", "c"], &|| fs.rename((a, b"plain"), (b, b"plain"), RenameMode::Replace).unwrap());
+    check("rename", ["mc", "mc", "c"], &|| {
+        fs.rename(ROOT_USER, (a, b"plain"), (b, b"plain"), RenameMode::Replace).unwrap()
+    });
     check("exchange", ["mc", "mc", "c"], &|| {
-        fs.rename((a, b"s"), (b, b"plain"), RenameMode::Exchange).unwrap();
+        fs.rename(ROOT_USER, (a, b"s"), (b, b"plain"), RenameMode::Exchange).unwrap();
     });
     check("write", ["", "", "mc"], &|| done(fs.write(fh, 0, b"text", 0, false).unwrap()));
     check("read", ["", "", ""], &|| done(read_all(&fs, fh)));
@@ -162,7 +164,7 @@ fn what_was_only_read_is_written_in_time() {
     assert!(engine.get(Keyspace::Meta, &key).unwrap().is_some());
     // And of what is gone nothing is left.
     content(&fs, plain);
-    fs.unlink(Node::ROOT, b"f").unwrap();
+    fs.unlink(ROOT_USER, Node::ROOT, b"f").unwrap();
     fs.forget(plain, 1);
     fs.sync().unwrap();
     assert!(engine.get(Keyspace::Meta, &key).unwrap().is_none());
