@@ -18,3 +18,4 @@ mod views;
 pub(in crate::fs) use automatic::Automatic;
 pub(in crate::fs) use deleted::DeletedThreads;
 pub(in crate::fs) use views::{View, Views};
+pub use restore::Restored;
