@@ -88,10 +88,6 @@ impl Store {
         }
     }
 
-    fn refs_of(&self, realm: &Realm) -> Refs {
-        realm.read().refs(&self.home_snapshot_numbers())
-    }
-
     /// Frees what only a dropped snapshot needed, and moves `next` on. Says whether that is all.
     fn collect_dropped(&self, pending: &Pending, next: &mut Vec<u8>) -> Result<bool> {
         let realms = match pending.scope {
