@@ -10,7 +10,7 @@ use crate::engine::{Batch, Keyspace};
 
 impl Store {
     /// The inodes that can have the content of this number.
-    pub(super) fn owners(&self, realm: RealmId, file: Local) -> Result<Vec<Local>> {
+    pub fn owners(&self, realm: RealmId, file: Local) -> Result<Vec<Local>> {
         let prefix = key::numbered(key::tag::FILE, realm, file.0);
         let mut owners = vec![file];
         self.engine.scan(Keyspace::Meta, &prefix, &key::after(&prefix), &mut |key, _| {
