@@ -13,6 +13,7 @@ mod rejected;
 mod status;
 mod text;
 mod umount;
+mod undelete;
 
 use std::io::{self, Write};
 use std::process::ExitCode;
@@ -41,6 +42,7 @@ enum Command {
     Locks(locks::Args),
     Rejected(rejected::Args),
     Deleted(deleted::Args),
+    Undelete(undelete::Args),
     Config(config::Args),
     Fsck(fsck::Args),
     Completions(completions::Args),
@@ -54,6 +56,7 @@ fn dispatch(command: Command) -> Output {
         Command::Locks(args) => locks::run(&args),
         Command::Rejected(args) => rejected::run(&args),
         Command::Deleted(args) => deleted::run(&args),
+        Command::Undelete(args) => undelete::run(&args),
         Command::Config(args) => config::run(args),
         Command::Fsck(args) => fsck::run(&args),
         Command::Completions(args) => completions::run(&args),

@@ -11,6 +11,7 @@ mod metrics;
 mod mountinfo;
 mod status;
 mod sys;
+mod undelete;
 mod virtual_files;
 
 pub use clock::{local as local_time, parse as parse_time};
@@ -20,3 +21,4 @@ pub use fsck::fsck;
 pub use lifecycle::mountpoint;
 pub use lifecycle::{MountRequest, Unmounted, mount, umount};
 pub use status::Status;
+pub use undelete::undelete;

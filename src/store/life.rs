@@ -17,6 +17,11 @@ impl Txn<'_> {
         Ok(locked.record.as_ref().unwrap_or(&locked.state.record).dead.is_some())
     }
 
+    /// Whether the thread of a realm was deleted and can come back.
+    pub fn is_kept_deleted(&self, realm: RealmId) -> Result<bool> {
+        Ok(self.locked(realm)?.state.record.deletion.is_some())
+    }
+
     /// Whether a realm has snapshots of its own.
     pub fn has_snapshots(&self, realm: RealmId) -> Result<bool> {
         let locked = self.locked(realm)?;

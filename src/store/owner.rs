@@ -11,7 +11,7 @@ use crate::engine::{Batch, Keyspace};
 impl Store {
     /// The inodes that can have the content of this number. Those of a fork's bases too: it
     /// inherited them.
-    pub(super) fn owners(&self, realm: RealmId, file: Local) -> Result<Vec<Local>> {
+    pub fn owners(&self, realm: RealmId, file: Local) -> Result<Vec<Local>> {
         let mut owners = vec![file];
         let mut layer = Some(realm);
         while let Some(realm) = layer {

@@ -11,9 +11,7 @@ use parking_lot::{ArcRwLockReadGuard, RawRwLock, RwLock};
 
 use super::realm::StateGuard;
 use super::record::{Dirent, Header, Inode, Layer, RealmRecord, Timestamp, Usage};
-use super::{
-    Epoch, Error, HOME, Local, NO_REALMS, ROOT, Realm, RealmId, RealmState, Result, Store, key,
-};
+use super::{Epoch, Error, HOME, Local, NO_REALMS, ROOT, Realm, RealmId, RealmState, Result, Store, key};
 use crate::engine::{Batch, Keyspace};
 
 /// Inode numbers are set aside in runs: a run is lost in a crash, and only the run costs a write.

@@ -41,4 +41,5 @@ mod snapshots;
 mod sparse;
 mod special;
 mod sqlite;
+mod undelete;
 mod xattrs;

@@ -28,6 +28,8 @@ pub(in crate::fs) struct Documents {
     pub(in crate::fs) pending: Mutex<HashMap<(Node, Vec<u8>), Arc<OpenInode>>>,
     /// What is known of the kept versions, by document.
     pub(in crate::fs) kept: Mutex<HashMap<Node, Kept>>,
+    /// Where the search for versions over their age goes on.
+    pub(in crate::fs) expired_up_to: Mutex<Vec<u8>>,
     /// Rejected drafts by their id.
     pub(in crate::fs) rejected: Mutex<std::collections::BTreeMap<u64, Rejected>>,
     pub(in crate::fs) next_rejected: AtomicU64,
@@ -54,6 +56,7 @@ impl Documents {
             }),
             pending: Mutex::default(),
             kept: Mutex::default(),
+            expired_up_to: Mutex::default(),
             rejected: Mutex::default(),
             next_rejected: AtomicU64::new(1),
         }

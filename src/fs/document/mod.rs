@@ -7,6 +7,7 @@ mod cache;
 mod commit;
 mod descriptor;
 mod draft;
+mod expiry;
 mod pending;
 mod read;
 mod rejected;

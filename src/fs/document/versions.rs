@@ -23,7 +23,7 @@ pub(in crate::fs) struct Kept {
 }
 
 impl Fs {
-    fn kept_versions(&self, node: Node, inode: &Inode) -> Result<Kept> {
+    pub(super) fn kept_versions(&self, node: Node, inode: &Inode) -> Result<Kept> {
         if let Some(kept) = self.documents.kept.lock().get(&node) {
             return Ok(*kept);
         }
@@ -83,7 +83,7 @@ impl Fs {
     }
 
     /// Drops versions from the oldest on while `unwanted`, but never the newest.
-    fn drop_oldest(
+    pub(super) fn drop_oldest(
         &self,
         txn: &mut Txn<'_>,
         node: Node,

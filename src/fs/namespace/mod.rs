@@ -134,6 +134,6 @@ pub(super) fn dir_changed(dir: &mut Inode, now: Timestamp, entries: i64) {
     dir.ctime = now;
 }
 
-pub(super) fn orphan_key(node: Node) -> Vec<u8> {
+pub(in crate::fs) fn orphan_key(node: Node) -> Vec<u8> {
     key::numbered(key::tag::ORPHAN, node.realm, node.local.0)
 }

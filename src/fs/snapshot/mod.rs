@@ -13,9 +13,11 @@ mod names;
 mod restore;
 mod retention;
 mod tree;
+mod undelete;
 mod views;
 
 pub(in crate::fs) use automatic::Automatic;
 pub(in crate::fs) use deleted::DeletedThreads;
+pub use undelete::UNDELETE;
 pub(in crate::fs) use views::{View, Views};
 pub use restore::Restored;

@@ -5,7 +5,7 @@ use fuser::{
     ReplyOpen, Request,
 };
 
-use super::GENERATION;
+use super::{GENERATION, generation};
 use crate::fs::{Entry, Fs, Node, RenameMode, Result};
 use crate::fuse::convert;
 use crate::fuse::reply::{Fail, empty, run};
@@ -21,7 +21,8 @@ type Name<'a> = (Node, &'a [u8]);
 fn entry(fs: &Fs, name: &'static str, reply: ReplyEntry, operation: impl FnOnce() -> Result<Entry>) {
     match run(fs, name, operation) {
         Ok(entry) => {
-            reply.entry_with_ttls(&entry.attr_ttl, &entry.entry_ttl, &convert::attr(&entry.attr), GENERATION);
+            let generation = generation(fs, &entry);
+            reply.entry_with_ttls(&entry.attr_ttl, &entry.entry_ttl, &convert::attr(&entry.attr), generation);
         }
         Err(errno) => reply.fail(errno),
     }
@@ -106,7 +107,7 @@ pub(super) fn readdirplus(fs: &Fs, dir: Node, offset: u64, mut reply: ReplyDirec
             let Some(entry) = fs.list_entry_attr(dir, &item)? else { continue };
             let ttl = entry.attr_ttl.min(entry.entry_ttl);
             let attr = convert::attr(&entry.attr);
-            if reply.add(attr.ino, item.cookie, name, &ttl, &attr, GENERATION) {
+            if reply.add(attr.ino, item.cookie, name, &ttl, &attr, generation(fs, &entry)) {
                 // It did not fit, so the kernel has not heard of this inode.
                 fs.forget(item.node, 1);
                 break;

@@ -2,7 +2,7 @@
 
 use fuser::{FileHandle, ReplyAttr, ReplyData, ReplyEntry, ReplyStatfs, Request, TimeOrNow};
 
-use super::GENERATION;
+use super::{GENERATION, generation};
 use crate::fs::{Fs, Node, SetAttr};
 use crate::fuse::convert;
 use crate::fuse::reply::{Fail, run};
@@ -10,7 +10,8 @@ use crate::fuse::reply::{Fail, run};
 pub(super) fn lookup(fs: &Fs, dir: Node, name: &[u8], reply: ReplyEntry) {
     match run(fs, "lookup", || fs.lookup(dir, name)) {
         Ok(entry) => {
-            reply.entry_with_ttls(&entry.attr_ttl, &entry.entry_ttl, &convert::attr(&entry.attr), GENERATION);
+            let generation = generation(fs, &entry);
+            reply.entry_with_ttls(&entry.attr_ttl, &entry.entry_ttl, &convert::attr(&entry.attr), generation);
         }
         Err(libc::ENOENT) if fs.may_cache_absence(dir, name) => {
             reply.entry(&fs.options().ttl, &convert::absent(), GENERATION);

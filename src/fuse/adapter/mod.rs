@@ -23,7 +23,7 @@ use fuser::{
 use parking_lot::Mutex;
 
 use super::pool::Pool;
-use crate::fs::{Fs, Node};
+use crate::fs::{Entry, Fs, Node, UNDELETE};
 
 /// Largest write and read in bytes.
 const MAX_WRITE: u32 = 1 << 20;
@@ -31,7 +31,8 @@ const MAX_WRITE: u32 = 1 << 20;
 /// Requests that the kernel sends without anybody waiting: read-ahead.
 const MAX_BACKGROUND: u16 = 64;
 
-/// Inode numbers are never used again, so every inode has the same generation.
+/// Inode numbers are never used again, so all inodes have the same generation but the directories of
+/// threads that came back.
 const GENERATION: Generation = Generation(0);
 
 /// What is asked of the kernel, as far as it can: see docs/design.md for the reasons.
@@ -63,6 +64,10 @@ impl Adapter {
 
 fn node(ino: INodeNo) -> Node {
     Node::from_ino(ino.0)
+}
+
+fn generation(fs: &Fs, entry: &Entry) -> Generation {
+    Generation(fs.generation(Node::from_ino(entry.attr.ino)))
 }
 
 fn bytes(name: &OsStr) -> &[u8] {
@@ -310,7 +315,19 @@ impl Filesystem for Adapter {
         meta::statfs(&self.fs, reply);
     }
 
-    fn setxattr(&self, _: &Request, ino: INodeNo, name: &OsStr, value: &[u8], flags: i32, _: u32, reply: ReplyEmpty) {
+    fn setxattr(
+        &self,
+        request: &Request,
+        ino: INodeNo,
+        name: &OsStr,
+        value: &[u8],
+        flags: i32,
+        _: u32,
+        reply: ReplyEmpty,
+    ) {
+        if bytes(name) == UNDELETE {
+            return xattr::undelete(&self.fs, &self.pool, request, node(ino), value, reply);
+        }
         xattr::set(&self.fs, node(ino), bytes(name), value, flags, reply);
     }
 

@@ -1,8 +1,12 @@
 //! Extended attributes.
 
-use fuser::{ReplyEmpty, ReplyXattr};
+use std::sync::Arc;
+
+use fuser::{ReplyEmpty, ReplyXattr, Request};
 
 use crate::fs::{Fs, Node, Result};
+use crate::fuse::convert;
+use crate::fuse::pool::Pool;
 use crate::fuse::reply::{Fail, empty, run};
 
 /// Attributes that only root sees, xattr(7).
@@ -34,6 +38,12 @@ pub(super) fn list(fs: &Fs, uid: u32, node: Node, size: u32, reply: ReplyXattr) 
 
 pub(super) fn set(fs: &Fs, node: Node, name: &[u8], data: &[u8], flags: i32, reply: ReplyEmpty) {
     empty(fs, "setxattr", reply, || fs.setxattr(node, name, data, flags));
+}
+
+/// Brings a deleted thread back, which takes as long as there is in it.
+pub(super) fn undelete(fs: &Arc<Fs>, pool: &Pool, request: &Request, dir: Node, value: &[u8], reply: ReplyEmpty) {
+    let (fs, caller, value) = (Arc::clone(fs), convert::caller(request), value.to_vec());
+    pool.run(move || empty(&fs, "setxattr", reply, || fs.undelete_request(caller, dir, &value)));
 }
 
 pub(super) fn remove(fs: &Fs, node: Node, name: &[u8], reply: ReplyEmpty) {

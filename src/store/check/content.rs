@@ -157,8 +157,7 @@ impl Checker<'_> {
 
     fn hidden_hole(&self, hole: &ChunkKey, aside: &Aside) {
         // It may hide a layer below.
-        let layered =
-            |state: &RealmState| state.record.base.is_some() || state.apart.contains_key(&hole.ino);
+        let layered = |state: &RealmState| state.record.base.is_some() || state.apart.contains_key(&hole.ino);
         let layered = self.states.get(&hole.realm).is_some_and(layered);
         if !layered && self.chunks_are_settled(hole, aside) {
             self.problem(format!("a hole that hides nothing: {hole:?}"));

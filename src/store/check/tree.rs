@@ -29,19 +29,7 @@ impl Found {
         let (names, entries, directories, attributes) = Default::default();
         let mut content = Content::of(realm, ino, inode);
         content.chunk_bytes = content.chunk_bytes.max(1);
-        Found {
-            kind,
-            size,
-            allocated,
-            content,
-            nlink,
-            parent,
-            xattrs,
-            names,
-            entries,
-            directories,
-            attributes,
-        }
+        Found { kind, size, allocated, content, nlink, parent, xattrs, names, entries, directories, attributes }
     }
 
     fn is_dir(&self) -> bool {

@@ -3,6 +3,7 @@
 mod blind;
 mod broken;
 mod content;
+mod expiry;
 mod limits;
 mod listing;
 mod names;

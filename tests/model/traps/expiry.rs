@@ -1,0 +1,67 @@
+//! What goes by the clock.
+
+use std::time::Duration;
+
+use threadfs::engine::memory::MemoryEngine;
+use threadfs::engine::{Engine, Keyspace};
+use threadfs::fs::{Fs, FsOptions, Node};
+use threadfs::store::key;
+
+use crate::support::{ROOT_USER, assert_sound, content, create, mount_with, options, thread};
+
+fn versions(fs: &Fs) -> usize {
+    let mut count = 0;
+    let prefix = key::all(key::tag::VERSION);
+    let mut add = |_: &[u8], _: &[u8]| {
+        count += 1;
+        std::ops::ControlFlow::Continue(())
+    };
+    fs.store().engine().scan(Keyspace::Meta, &prefix, &key::after(&prefix), &mut add).unwrap();
+    count
+}
+
+fn commit(fs: &Fs, dir: Node, name: &str, text: &str) {
+    let fh = match fs.lookup(dir, name.as_bytes()) {
+        Ok(entry) => fs.open(ROOT_USER, Node::from_ino(entry.attr.ino), libc::O_WRONLY | libc::O_TRUNC).unwrap().fh,
+        Err(_) => create(fs, dir, name).1,
+    };
+    fs.write(fh, 0, text.as_bytes(), 0, false).unwrap();
+    fs.flush(fh, 1).unwrap();
+    fs.release(fh);
+}
+
+#[test]
+fn versions_over_their_age_go_without_a_commit() {
+    let options = FsOptions { version_age: Duration::from_secs(1), versions_per_document: 100, ..options() };
+    let engine: std::sync::Arc<dyn Engine> = std::sync::Arc::new(MemoryEngine::new());
+    let fs = mount_with(engine.clone(), options.clone());
+    let dir = thread(&fs, "t");
+    // More documents than one go takes.
+    for number in 0..70 {
+        for text in ["[1]", "[2]", "[3]"] {
+            commit(&fs, dir, &format!("{number}.json"), text);
+        }
+    }
+    commit(&fs, dir, "single.json", "[1]");
+    fs.tick();
+    assert_eq!(versions(&fs), 211, "none is old");
+    std::thread::sleep(Duration::from_millis(2100));
+    // Each mount does one go at its first tick.
+    drop(fs);
+    let fs = mount_with(engine.clone(), options.clone());
+    fs.tick();
+    let left = versions(&fs);
+    assert!((72..211).contains(&left), "{left} after one go");
+    drop(fs);
+    let fs = mount_with(engine, options);
+    fs.tick();
+    assert_eq!(versions(&fs), 71, "the newest of each stays");
+    for name in ["0.json", "69.json"] {
+        let node = Node::from_ino(fs.lookup(dir, name.as_bytes()).unwrap().attr.ino);
+        assert_eq!(content(&fs, node), b"[3]");
+        commit(&fs, dir, name, "[4]");
+    }
+    assert_eq!(versions(&fs), 71, "what was the newest is old too by now");
+    while !fs.collect_for(Duration::from_secs(1)) {}
+    assert_sound(&fs);
+}
