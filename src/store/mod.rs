@@ -42,7 +42,7 @@ pub use chunk::{Content, Segment};
 pub use error::{Error, Result};
 pub use read::{Located, Reader, Records, VisitRecord, try_scan};
 pub use realm::{Realm, RealmState};
-pub use restore::Restoration;
+pub use restore::{Refusal, Restoration};
 pub use txn::Txn;
 
 use crate::engine::Engine;

@@ -137,6 +137,11 @@ impl<'s> Reader<'s> {
         self.at
     }
 
+    /// The hash that orders a name in its directory.
+    pub fn name_hash(&self, name: &[u8]) -> u64 {
+        self.store.name_hash(name)
+    }
+
     /// The keys below, for what is not versioned.
     pub fn raw(&self) -> &dyn View {
         match &self.source {

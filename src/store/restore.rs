@@ -15,6 +15,9 @@ use crate::engine::{Keyspace, View};
 use key::tag;
 
 mod file;
+mod paths;
+
+pub use paths::Refusal;
 
 /// What a restore changed.
 #[derive(Debug, Default)]
@@ -41,7 +44,6 @@ impl Restoration {
 struct Touched {
     inodes: BTreeSet<Local>,
     dirents: BTreeSet<(Local, Vec<u8>)>,
-    xattrs: BTreeSet<(Local, Vec<u8>)>,
     chunks: BTreeMap<(Local, u64), BTreeSet<u32>>,
 }
 
@@ -58,6 +60,12 @@ struct Restore<'t, 's, 'r> {
     renumbered: BTreeMap<Local, Local>,
     /// Inodes whose content another one takes over.
     replaced: BTreeSet<Local>,
+    /// What the inodes are that lose their last name, and still have their content.
+    buried: BTreeSet<Local>,
+    /// Of paths: what was made anew, by its number in the past.
+    brought: BTreeMap<Local, Local>,
+    /// Of paths: what something was touched in or below.
+    dirty: Option<BTreeSet<Local>>,
     done: Restoration,
 }
 
@@ -65,18 +73,29 @@ impl Txn<'_> {
     /// Makes a realm what it was at one of its references. What it is now is kept only if the
     /// transaction took a snapshot before.
     pub fn restore(&mut self, realm: RealmId, to: Epoch) -> Result<Restoration> {
-        if self.locked(realm)?.taken.is_empty() {
-            self.begin_epoch(realm)?;
-        }
-        let store = self.store;
-        let past = store.view().at(to);
-        let touched = touched(past.raw(), realm, to)?;
-        let garbage = garbage(past.raw(), realm, to)?;
-        let (renumbered, replaced, done) = Default::default();
-        let mut restore = Restore { txn: self, past: &past, realm, to, touched, garbage, renumbered, replaced, done };
+        let past = self.store.view().at(to);
+        let mut restore = Restore::begin(self, &past, realm, to)?;
         restore.inodes()?;
         restore.names()?;
         Ok(restore.done)
+    }
+
+    /// The same with what lies at some paths of the realm only; the rest stays. A path that cannot be
+    /// restored is named, and nothing should be committed then.
+    pub fn restore_paths(
+        &mut self,
+        realm: RealmId,
+        to: Epoch,
+        paths: &[Vec<u8>],
+    ) -> Result<std::result::Result<Restoration, (Vec<u8>, Refusal)>> {
+        let past = self.store.view().at(to);
+        let mut restore = Restore::begin(self, &past, realm, to)?;
+        for path in paths {
+            if let Err(refusal) = restore.path(path)? {
+                return Ok(Err((path.clone(), refusal)));
+            }
+        }
+        Ok(Ok(restore.done))
     }
 }
 
@@ -96,15 +115,11 @@ fn touched(view: &dyn View, realm: RealmId, since: Epoch) -> Result<Touched> {
                 let (dir, _, name) = key::parse_dirent(&live).ok_or_else(damaged)?;
                 touched.dirents.insert((dir, name.to_vec()));
             }
-            Some(&tag::XATTR) => {
-                let (ino, name) = key::parse_xattr(&live).ok_or_else(damaged)?;
-                touched.xattrs.insert((ino, name.to_vec()));
-            }
             Some(&tag::CHUNK) => {
                 let (file, generation, index) = key::parse_chunk_part(part).ok_or_else(damaged)?;
                 touched.chunks.entry((file, generation)).or_default().insert(index);
             }
-            // Links and usage follow from the others.
+            // Links and usage follow from the others; with an attribute its inode was changed too.
             _ => {}
         }
         Ok(ControlFlow::Continue(()))
@@ -127,7 +142,17 @@ fn garbage(view: &dyn View, realm: RealmId, shown_at: Epoch) -> Result<BTreeMap<
     Ok(found)
 }
 
-impl Restore<'_, '_, '_> {
+impl<'t, 's, 'r> Restore<'t, 's, 'r> {
+    fn begin(txn: &'t mut Txn<'s>, past: &'r Reader<'r>, realm: RealmId, to: Epoch) -> Result<Self> {
+        if txn.locked(realm)?.taken.is_empty() {
+            txn.begin_epoch(realm)?;
+        }
+        let touched = touched(past.raw(), realm, to)?;
+        let garbage = garbage(past.raw(), realm, to)?;
+        let (renumbered, replaced, buried, brought, dirty, done) = Default::default();
+        Ok(Restore { txn, past, realm, to, touched, garbage, renumbered, replaced, buried, brought, dirty, done })
+    }
+
     /// Inodes: what each one of the past is called from now on, and its record.
     fn inodes(&mut self) -> Result<()> {
         let mut gone = BTreeSet::new();
@@ -191,20 +216,14 @@ impl Restore<'_, '_, '_> {
         let realm = self.realm;
         let now = self.txn.named_inode(realm, ino)?;
         let parent = if ino == ROOT { now.parent } else { self.number(then.parent) };
-        let file = if then_ino == ino { then.file } else { then.file_of(then_ino) };
-        let new = Inode { parent, file, ..then };
+        let new = Inode { parent, file: now.file, ..then };
         self.done.moved_directories |= new.parent != now.parent;
         if new != now {
             self.txn.put_inode(realm, ino, &new)?;
             self.done.directories.insert(ino);
         }
-        let names: BTreeSet<Vec<u8>> = self
-            .touched
-            .xattrs
-            .iter()
-            .filter(|(of, _)| *of == then_ino || *of == ino)
-            .map(|(_, name)| name.clone())
-            .collect();
+        let mut names: BTreeSet<Vec<u8>> = self.past.xattr_names(realm, then_ino)?.into_iter().collect();
+        names.extend(self.txn.xattr_names(realm, ino)?);
         for name in names {
             let (then, now) = (self.past.xattr(realm, then_ino, &name)?, self.txn.xattr(realm, ino, &name)?);
             match then {

@@ -4,7 +4,7 @@ use crate::fs::error::{Result, refuse};
 use crate::fs::namespace::RECORD_BYTES;
 use crate::fs::{Fs, Node};
 use crate::store::record::SnapshotRecord;
-use crate::store::{Epoch, HOME, RealmId, Restoration, Txn};
+use crate::store::{Epoch, HOME, RealmId, Refusal, Restoration};
 
 /// What a restore did.
 #[derive(Debug)]
@@ -21,7 +21,9 @@ impl Fs {
     /// whatever became untrue: not to be called from a thread that serves requests.
     ///
     /// # Errors
-    /// ENOENT for a snapshot that is gone, and for a path that it does not have.
+    /// ENOENT for a snapshot that is gone, for a path that it does not have, and for one whose directory
+    /// does not exist now; EFBIG for a file over 1 GiB that lives on under another name, so that it would
+    /// have to be copied.
     pub fn restore(
         &self,
         realm: RealmId,
@@ -37,7 +39,14 @@ impl Fs {
             return refuse(libc::ENOENT);
         }
         txn.take_snapshot(realm, safety)?;
-        let done = self.restore_in(&mut txn, realm, to, paths)?;
+        let done = match paths {
+            [] => txn.restore(realm, to)?,
+            _ => match txn.restore_paths(realm, to, paths)? {
+                Ok(done) => done,
+                Err((_, Refusal::NotThere | Refusal::NoDirectory)) => return refuse(libc::ENOENT),
+                Err((_, Refusal::TooLarge)) => return refuse(libc::EFBIG),
+            },
+        };
         if done.is_empty() {
             return Ok(None);
         }
@@ -47,13 +56,6 @@ impl Fs {
         self.snapshot_was_taken(realm, Some(safety.reason.replace("before", "after")));
         self.restored(realm, done);
         Ok(Some(Restored { safety: safety.name.clone(), changes: changes as u64 }))
-    }
-
-    fn restore_in(&self, txn: &mut Txn<'_>, realm: RealmId, to: Epoch, paths: &[Vec<u8>]) -> Result<Restoration> {
-        match paths {
-            [] => Ok(txn.restore(realm, to)?),
-            _ => refuse(libc::EOPNOTSUPP),
-        }
     }
 
     /// What is known of a realm in memory, here and in the kernel, is brought up to a restore.

@@ -206,6 +206,7 @@ impl Restore<'_, '_, '_> {
             }
         }
         self.txn.delete_record(key::inode(realm, ino))?;
+        self.buried.insert(inode.file_of(ino));
         (inode.nlink, inode.xattrs) = (0, 0);
         self.done.moved_directories |= inode.is_dir();
         self.txn.put_plain(key::numbered(tag::ORPHAN, realm, ino.0), Orphan { inode }.encode());

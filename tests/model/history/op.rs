@@ -15,6 +15,8 @@ pub enum Op {
     Drop(u8, u8),
     DropHome(u8),
     Restore(u8, u8),
+    /// One path of a snapshot.
+    RestorePath(u8, u8, u8),
     /// At a snapshot, or as it is.
     Fork(u8, Option<u8>),
     /// Opens a file and keeps it open.
@@ -52,6 +54,7 @@ pub fn op() -> impl Strategy<Value = Op> {
         3 => (any(), any()).prop_map(|(thread, which)| Op::Drop(thread, which)),
         1 => any().prop_map(Op::DropHome),
         5 => (any(), any()).prop_map(|(thread, which)| Op::Restore(thread, which)),
+        3 => (any(), any(), any()).prop_map(|(thread, which, path)| Op::RestorePath(thread, which, path)),
         2 => (any(), proptest::option::of(any())).prop_map(|(thread, which)| Op::Fork(thread, which)),
         2 => (any(), any()).prop_map(|(thread, file)| Op::Hold(thread, file)),
         3 => (any(), offset(), length(), any()).prop_map(|(h, o, l, f)| Op::WriteHeld(h, o, l, f)),

@@ -159,6 +159,11 @@ impl World {
                     self.restore(&name, which);
                 }
             }
+            Op::RestorePath(thread, which, path) => {
+                if let Some(name) = self.any(thread) {
+                    self.restore_path(&name, which, path);
+                }
+            }
             Op::Fork(thread, at) => {
                 if let Some(name) = self.any(thread).filter(|_| self.threads.len() < 5) {
                     self.fork(&name, at);
@@ -244,6 +249,47 @@ impl World {
         // Once more there is nothing to do.
         let again = SnapshotRecord { name: self.name("again").into_bytes(), ..record };
         assert!(fs.restore(realm, epoch, &again, &[]).unwrap().is_none(), "a second restore finds something to do");
+    }
+
+    fn restore_path(&mut self, name: &str, which: u8, path: u8) {
+        let Some(snapshot) = pick(self.threads[name].snapshots.keys().cloned(), which) else { return };
+        let epoch = self.epoch(self.thread(name), &snapshot);
+        let then = self.threads[name].snapshots[&snapshot].clone();
+        let Some(path) = pick(then.keys().filter(|path| !path.is_empty()).cloned(), path) else { return };
+        let safety = self.name("before");
+        let record = SnapshotRecord::new(SnapshotKind::Automatic, safety.clone(), "before");
+        let was = self.threads[name].live.clone();
+        let done = self.fs().restore(self.thread(name).realm, epoch, &record, std::slice::from_ref(&path));
+        let (parent, _) = split(&path);
+        if was.get(parent).is_none_or(|parent| parent.kind != Kind::Directory) {
+            assert_eq!(crate::support::errno(done), libc::ENOENT);
+            return;
+        }
+        let is_below = |at: &Vec<u8>| *at == path || at.strip_prefix(&path[..]).is_some_and(|rest| rest[0] == b'/');
+        let (is, nodes) = tree(&self.fs(), self.thread(name));
+        // Names outside keep what they have; a count of links can be another.
+        let brief = |entry: &Entry| Entry { nlink: 0, times: Default::default(), same_as: Vec::new(), ..entry.clone() };
+        let inside = |tree: &Tree| {
+            tree.iter().filter(|(at, _)| is_below(at)).map(|(at, e)| (at.clone(), brief(e))).collect::<Tree>()
+        };
+        let outside = |tree: &Tree| {
+            let all = tree.iter().filter(|(at, _)| !is_below(at) && *at != parent);
+            all.map(|(at, entry)| (at.clone(), brief(entry))).collect::<Tree>()
+        };
+        let different = differences(&inside(&is), &inside(&then));
+        assert!(different.is_empty(), "the path is not what it was:\n{}", different.join("\n"));
+        for (at, entry) in is.iter().filter(|(at, _)| is_below(at)) {
+            assert_eq!(entry.times.0, then[at].times.0, "the mtime of {at:?}");
+        }
+        let different = differences(&outside(&is), &outside(&was));
+        assert!(different.is_empty(), "something else changed:\n{}", different.join("\n"));
+        let thread = self.threads.get_mut(name).unwrap();
+        (thread.live, thread.nodes) = (is, nodes);
+        if done.unwrap().is_some() {
+            thread.snapshots.insert(safety, was);
+        } else {
+            assert_eq!(thread.live, was);
+        }
     }
 
     fn epoch(&self, top: Node, snapshot: &str) -> Epoch {
@@ -416,7 +462,8 @@ impl World {
         for space in [Keyspace::Meta, Keyspace::Data] {
             let left = &mut |found: &[u8], _: &[u8]| {
                 let is_home = key::realm_of(found).is_some_and(|realm| realm == threadfs::store::HOME);
-                let fine = space == Keyspace::Meta && (found == key::SUPERBLOCK || (is_home && found[0] != key::tag::HISTORY));
+                let fine =
+                    space == Keyspace::Meta && (found == key::SUPERBLOCK || (is_home && found[0] != key::tag::HISTORY));
                 assert!(fine, "{} is left", found.escape_ascii());
                 std::ops::ControlFlow::Continue(())
             };
