@@ -69,6 +69,7 @@ impl Fs {
             if let Err(error) = self.expire_rejected() {
                 log::error!("old rejected drafts could not be deleted: {error}");
             }
+            self.find_aged_snapshots();
             if let Err(error) = self.expire_versions() {
                 log::error!("old versions of documents could not be dropped: {error}");
             }

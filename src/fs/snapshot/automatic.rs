@@ -10,7 +10,7 @@
 //! the making): so within the cooldown only the removal of what is in an older state in the last
 //! snapshot takes another.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
@@ -26,6 +26,12 @@ use crate::store::{HOME, RealmId, Records, Txn, key};
 /// Threads whose snapshots are thinned in one go of the clock, at most.
 const THINNED_AT_ONCE: usize = 16;
 
+/// Snapshots of one thread that are dropped in one go, at most.
+const DROPPED_AT_ONCE: usize = 64;
+
+/// Threads that are looked at for old snapshots in one go, at most.
+const LOOKED_AT: usize = 1024;
+
 /// A thread with documents that were committed since the mount.
 #[derive(Debug, Clone)]
 struct Burst {
@@ -38,8 +44,10 @@ struct Burst {
 #[derive(Debug, Default)]
 pub(in crate::fs) struct Automatic {
     bursts: Mutex<HashMap<RealmId, Burst>>,
-    /// Threads that got a snapshot since theirs were thinned.
-    grown: Mutex<Vec<RealmId>>,
+    /// Threads whose snapshots are to be thinned: they got one, or the others grew old.
+    unthinned: Mutex<BTreeSet<RealmId>>,
+    /// Where the search for those that grew old goes on.
+    aged_from: Mutex<RealmId>,
     /// When a removal last took a snapshot of a thread.
     removals: Mutex<HashMap<RealmId, Instant>>,
 }
@@ -166,10 +174,7 @@ impl Fs {
     pub(in crate::fs) fn snapshot_was_taken(&self, realm: RealmId, unkept: Option<String>) {
         self.metrics.snapshots_automatic.add(1);
         self.automatic.bursts.lock().insert(realm, Burst { last: Instant::now(), unkept });
-        let mut grown = self.automatic.grown.lock();
-        if !grown.contains(&realm) {
-            grown.push(realm);
-        }
+        self.automatic.unthinned.lock().insert(realm);
     }
 
     /// Keeps the last states of bursts that are over, and thins what has grown. Called by the clock.
@@ -193,12 +198,8 @@ impl Fs {
                 log::error!("realm {}: the last state of a burst could not be kept: {error}", realm.0);
             }
         }
-        let grown: Vec<RealmId> = {
-            let mut grown = self.automatic.grown.lock();
-            let count = grown.len().min(THINNED_AT_ONCE);
-            grown.drain(..count).collect()
-        };
-        for realm in grown {
+        for _ in 0..THINNED_AT_ONCE {
+            let Some(realm) = self.automatic.unthinned.lock().pop_first() else { break };
             if let Err(error) = self.thin(realm) {
                 log::error!("realm {}: old snapshots could not be dropped: {error}", realm.0);
             }
@@ -223,13 +224,32 @@ impl Fs {
         Ok(())
     }
 
-    /// Drops the snapshots of a thread that retention does not keep.
+    /// Looks for threads whose snapshots have grown old, without a new one. Called by the clock, now
+    /// and then; goes on where the last call ended.
+    pub(in crate::fs) fn find_aged_snapshots(&self) {
+        let mut from = self.automatic.aged_from.lock();
+        let realms = self.store.realms_from(*from, LOOKED_AT);
+        *from = match realms.last() {
+            Some(last) if realms.len() == LOOKED_AT => RealmId(last.id().0 + 1),
+            _ => HOME,
+        };
+        let aged = realms.iter().filter(|realm| realm.id() != HOME && realm.read().snapshots.len() > 1);
+        self.automatic.unthinned.lock().extend(aged.map(|realm| realm.id()));
+    }
+
+    /// Drops the snapshots of a thread that retention does not keep. Those of a deleted one stay.
     fn thin(&self, realm: RealmId) -> Result<()> {
+        if self.store.realm(realm).is_none_or(|realm| realm.read().record.dead.is_some()) {
+            return Ok(());
+        }
         let snapshots = self.snapshots_of(realm)?;
         let unkept = retention::unkept(&snapshots, Timestamp::now(), &self.options);
-        self.metrics.snapshots_pruned.add(unkept.len() as u64);
-        for epoch in unkept {
+        if unkept.len() > DROPPED_AT_ONCE {
+            self.automatic.unthinned.lock().insert(realm);
+        }
+        for epoch in unkept.into_iter().take(DROPPED_AT_ONCE) {
             self.store.drop_snapshot(realm, epoch)?;
+            self.metrics.snapshots_pruned.add(1);
         }
         Ok(())
     }

@@ -65,3 +65,28 @@ fn versions_over_their_age_go_without_a_commit() {
     while !fs.collect_for(Duration::from_secs(1)) {}
     assert_sound(&fs);
 }
+
+#[test]
+fn snapshots_grow_old_without_a_new_one() {
+    let options =
+        FsOptions { automatic_snapshots: true, snapshot_cooldown: Duration::ZERO, snapshot_versions: 200, ..options() };
+    let engine: std::sync::Arc<dyn Engine> = std::sync::Arc::new(MemoryEngine::new());
+    let fs = mount_with(engine.clone(), options.clone());
+    let dir = thread(&fs, "t");
+    for number in 0..150 {
+        commit(&fs, dir, "a.json", &format!("[{number}]"));
+    }
+    let count = |fs: &Fs| fs.store().realm(dir.realm).unwrap().read().snapshots.len();
+    fs.tick();
+    assert_eq!(count(&fs), 150);
+    drop(fs);
+    let fs = mount_with(engine, FsOptions { snapshot_versions: 1, snapshot_days: 0, ..options });
+    fs.tick();
+    assert_eq!(count(&fs), 150 - 64, "a bounded number at a time");
+    fs.tick();
+    fs.tick();
+    // The newest, and that of each minute.
+    assert!(count(&fs) <= 3, "{}", count(&fs));
+    while !fs.collect_for(Duration::from_secs(1)) {}
+    assert_sound(&fs);
+}
