@@ -42,7 +42,7 @@ pub use node::Node;
 pub use notify::Invalidate;
 pub use options::{Durability, FsOptions, OnInvalid};
 pub use rules::Role;
-pub use snapshot::UNDELETE;
+pub use snapshot::{Restored, UNDELETE};
 pub use statfs::StatFs;
 pub use status::Status;
 pub use virtualdir::VirtualFiles;

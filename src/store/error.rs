@@ -23,6 +23,15 @@ pub enum Error {
         /// Ours.
         known: u64,
     },
+    /// The store was written by a threadfs from before its format was settled.
+    #[error(
+        "the store has format {found}, which only the early threadfs that wrote it can read: mount it with \
+         that one, copy the files to a new store, and use this one from then on; nothing was changed"
+    )]
+    OlderFormat {
+        /// The store's.
+        found: u64,
+    },
     /// A record is not what the layout says.
     #[error(
         "the store is damaged: {detail}. Run `threadfs fsck` on it, and restore it from a backup \

@@ -157,9 +157,11 @@ pub fn parse_dirent(key: &[u8]) -> Option<(Local, u64, &[u8])> {
     Some((Local(dir), hash, name))
 }
 
-/// All reverse links of an inode: `ino_realm` differs from `realm` for the root of a thread.
+/// All reverse links of an inode: `ino_realm` differs from `realm` for the root of a thread, and is
+/// 0 in the key if it does not, so that a fork finds the links of its base.
 pub fn links_of(realm: RealmId, ino_realm: RealmId, ino: Local) -> Vec<u8> {
-    Key::new(tag::LINK, realm).bytes(&ino_realm.0.to_be_bytes()).number(ino.0).0
+    let ino_realm = if ino_realm == realm { 0 } else { ino_realm.0 };
+    Key::new(tag::LINK, realm).bytes(&ino_realm.to_be_bytes()).number(ino.0).0
 }
 
 /// A reverse link.
@@ -169,7 +171,10 @@ pub fn link(realm: RealmId, ino_realm: RealmId, ino: Local, dir: Local, name: &[
 
 /// The inode, the directory and the name in a reverse link's key.
 pub fn parse_link(key: &[u8]) -> Option<((RealmId, Local), Local, &[u8])> {
-    let ino_realm = RealmId(u32::from_be_bytes(key.get(5..9)?.try_into().ok()?));
+    let ino_realm = match u32::from_be_bytes(key.get(5..9)?.try_into().ok()?) {
+        0 => realm_of(key)?,
+        other => RealmId(other),
+    };
     let ino = number_at(key, 9)?;
     let dir = number_at(key, 17)?;
     let (_nul, name) = key.get(25..)?.split_last()?;

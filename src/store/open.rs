@@ -23,7 +23,7 @@ impl Store {
     /// [`Error::NewerFormat`] for a store that a newer program wrote; nothing is changed then.
     pub fn open(engine: Arc<dyn Engine>) -> Result<Arc<Store>> {
         let superblock = match engine.get(Keyspace::Meta, key::SUPERBLOCK)? {
-            Some(bytes) => upgraded(&*engine, &bytes)?,
+            Some(bytes) => Superblock::decode(&bytes)?,
             None => create(&*engine)?,
         };
         let (realms, home_snapshots) = load(&*engine)?;
@@ -41,19 +41,6 @@ impl Store {
             engine,
         }))
     }
-}
-
-/// What this program writes, an older one must not read.
-fn upgraded(engine: &dyn Engine, bytes: &[u8]) -> Result<Superblock> {
-    let superblock = Superblock::decode(bytes)?;
-    let encoded = superblock.encode();
-    if encoded != bytes {
-        let mut batch = Batch::new();
-        batch.put(Keyspace::Meta, key::SUPERBLOCK.to_vec(), encoded);
-        batch.set_durable(true);
-        engine.write(batch)?;
-    }
-    Ok(superblock)
 }
 
 fn create(engine: &dyn Engine) -> Result<Superblock> {

@@ -9,20 +9,32 @@ use super::{Local, RealmId, Result, Store, key};
 use crate::engine::{Batch, Keyspace};
 
 impl Store {
-    /// The inodes that can have the content of this number.
+    /// The inodes that can have the content of this number. Those of a fork's bases too: it
+    /// inherited them.
     pub fn owners(&self, realm: RealmId, file: Local) -> Result<Vec<Local>> {
-        let prefix = key::numbered(key::tag::FILE, realm, file.0);
         let mut owners = vec![file];
+        let mut layer = Some(realm);
+        while let Some(realm) = layer {
+            self.add_owners(realm, file, &mut owners)?;
+            layer = self.realm(realm).and_then(|realm| realm.base()).map(|(base, _)| base);
+        }
+        Ok(owners)
+    }
+
+    fn add_owners(&self, realm: RealmId, file: Local, owners: &mut Vec<Local>) -> Result<()> {
+        let prefix = key::numbered(key::tag::FILE, realm, file.0);
         self.engine.scan(Keyspace::Meta, &prefix, &key::after(&prefix), &mut |key, _| {
             owners.extend(key::parse_file(key));
             ControlFlow::Continue(())
         })?;
-        Ok(owners)
+        Ok(())
     }
 
     /// A generation is freed. The records of owners that no longer exist anywhere go too.
     pub(super) fn forget_owners(&self, realm: RealmId, file: Local, batch: &mut Batch) -> Result<()> {
-        for owner in self.owners(realm, file)?.into_iter().filter(|owner| *owner != file) {
+        let mut owners = Vec::new();
+        self.add_owners(realm, file, &mut owners)?;
+        for owner in owners {
             let live = key::inode(realm, owner);
             let past = key::history(realm, &key::record_part(&live), None);
             let orphan = key::numbered(key::tag::ORPHAN, realm, owner.0);

@@ -12,7 +12,7 @@ impl Fs {
     ///
     /// # Errors
     /// EINVAL where the name is no thread's; EEXIST; ENOENT for a thread or a snapshot that is gone.
-    pub(in crate::fs) fn fork(&self, source: RealmId, at: Option<Epoch>, dir: Node, name: &[u8]) -> Result<()> {
+    pub fn fork(&self, source: RealmId, at: Option<Epoch>, dir: Node, name: &[u8]) -> Result<()> {
         names::check_new(dir, name)?;
         if source == HOME || dir.realm != HOME || !self.rules.is_thread(&*self.rules_of(dir)?, name) {
             return refuse(libc::EINVAL);

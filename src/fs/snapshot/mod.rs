@@ -20,3 +20,4 @@ pub(in crate::fs) use automatic::Automatic;
 pub(in crate::fs) use deleted::DeletedThreads;
 pub use undelete::UNDELETE;
 pub(in crate::fs) use views::{View, Views};
+pub use restore::Restored;

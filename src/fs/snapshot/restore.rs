@@ -8,11 +8,11 @@ use crate::store::{Epoch, HOME, RealmId, Restoration, Txn};
 
 /// What a restore did.
 #[derive(Debug)]
-pub(in crate::fs) struct Restored {
+pub struct Restored {
     /// The name of the snapshot that was taken first.
-    pub(in crate::fs) safety: Vec<u8>,
+    pub safety: Vec<u8>,
     /// How many inodes and names are different now.
-    pub(in crate::fs) changes: u64,
+    pub changes: u64,
 }
 
 impl Fs {
@@ -22,7 +22,7 @@ impl Fs {
     ///
     /// # Errors
     /// ENOENT for a snapshot that is gone, and for a path that it does not have.
-    pub(in crate::fs) fn restore(
+    pub fn restore(
         &self,
         realm: RealmId,
         to: Epoch,

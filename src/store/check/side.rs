@@ -147,7 +147,8 @@ impl Checker<'_> {
             if ino.0 >= next {
                 self.problem(format!("orphan {what} has a number that was not given out"));
             }
-            if self.view.get(Keyspace::Meta, &key::inode(realm, ino))?.is_some() {
+            let named = reader.inode(realm, ino);
+            if self.sound(named, || what.clone())?.is_some_and(|named| named.is_some()) {
                 self.problem(format!("{what} is an orphan and in the tree"));
             }
             let links = reader.links(realm, realm, ino);

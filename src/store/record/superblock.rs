@@ -3,8 +3,7 @@
 use crate::store::codec::{Decoder, Encoder};
 use crate::store::{Error, Result};
 
-/// The format that this program writes. It reads older ones: 2 added inodes whose content is filed
-/// under another number or lies in layers.
+/// The format that this program writes. 1 had reverse links that forks could not inherit.
 pub const FORMAT: u64 = 2;
 
 /// The store's first record.
@@ -39,7 +38,7 @@ impl Superblock {
     /// Reads the record.
     ///
     /// # Errors
-    /// [`Error::NewerFormat`] when a newer program wrote it.
+    /// [`Error::NewerFormat`] when a newer program wrote it, [`Error::OlderFormat`] for one of before.
     pub fn decode(bytes: &[u8]) -> Result<Superblock> {
         let mut read = Decoder::new(bytes, "superblock");
         if read.bytes()? != MAGIC {
@@ -48,6 +47,9 @@ impl Superblock {
         let format = read.number()?;
         if format > FORMAT {
             return Err(Error::NewerFormat { found: format, known: FORMAT });
+        }
+        if format < FORMAT {
+            return Err(Error::OlderFormat { found: format });
         }
         Ok(Superblock {
             hash_key: [read.number()?, read.number()?],

@@ -132,6 +132,8 @@ impl Restore<'_, '_, '_> {
             if self.is_version(&was)? {
                 self.commit_again(new, &mut inode, &was)?;
             } else {
+                // No version has this number: what is restored is none.
+                inode.version += u64::from(inode.version > 0);
                 self.take_over(&was)?;
                 self.txn.add_usage(realm, 0, then.allocated as i64)?;
             }
