@@ -198,8 +198,11 @@ impl Fs {
                 log::error!("realm {}: the last state of a burst could not be kept: {error}", realm.0);
             }
         }
-        for _ in 0..THINNED_AT_ONCE {
-            let Some(realm) = self.automatic.unthinned.lock().pop_first() else { break };
+        let unthinned: Vec<RealmId> = {
+            let mut all = self.automatic.unthinned.lock();
+            (0..THINNED_AT_ONCE).map_while(|_| all.pop_first()).collect()
+        };
+        for realm in unthinned {
             if let Err(error) = self.thin(realm) {
                 log::error!("realm {}: old snapshots could not be dropped: {error}", realm.0);
             }
