@@ -57,12 +57,7 @@ fn inode(kind: Kind, perm: u16, nlink: u32) -> Inode {
 }
 
 pub fn snapshot() -> SnapshotRecord {
-    SnapshotRecord {
-        kind: SnapshotKind::Named,
-        name: b"name".to_vec(),
-        time: Timestamp { secs: 3, nanos: 4 },
-        reason: "test".into(),
-    }
+    SnapshotRecord { time: Timestamp { secs: 3, nanos: 4 }, ..SnapshotRecord::new(SnapshotKind::Named, *b"name", "test") }
 }
 
 pub type Dump = BTreeMap<(Keyspace, Vec<u8>), Vec<u8>>;

@@ -1,5 +1,6 @@
 //! The environment: `THREADFS_SECTION_KEY`.
 
+use crate::suggest::nearest;
 use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
 
@@ -7,7 +8,6 @@ use super::builder::Builder;
 use super::error::Problem;
 use super::keys::{KEYS, Key, sections};
 use super::origin::Origin;
-use super::suggest::nearest;
 
 /// The variable that names the configuration file.
 pub const FILE_VARIABLE: &str = "THREADFS_CONFIG";

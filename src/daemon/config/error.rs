@@ -1,11 +1,11 @@
 //! What is wrong with a configuration: all of it at once, each with its place.
 
+use crate::suggest::nearest;
 use std::fmt;
 
 use super::keys::{KEYS, Key, sections};
 use super::kind::Refusal;
 use super::origin::Origin;
-use super::suggest::nearest;
 
 /// One mistake.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -7,9 +7,12 @@ use super::views::View;
 use crate::engine::Keyspace;
 use crate::fs::error::{Result, refuse};
 use crate::fs::namespace::Entry;
-use crate::fs::{Fs, Node};
-use crate::store::record::{SnapshotKind, SnapshotRecord, Timestamp};
+use crate::fs::{Caller, Fs, Node, process};
+use crate::store::record::{SnapshotKind, SnapshotRecord};
 use crate::store::{Epoch, HOME, RealmId, key, try_scan};
+
+/// So much of the command of the process that took a snapshot is kept, in bytes.
+const COMMAND_MAX: usize = 200;
 
 impl Fs {
     /// The snapshots of a realm, oldest first; of the home, those of everything.
@@ -39,7 +42,7 @@ impl Fs {
     ///
     /// # Errors
     /// EEXIST; EINVAL and ENAMETOOLONG for the name; EROFS within a snapshot; ENOSPC.
-    pub(in crate::fs) fn take_by_name(&self, dir: Node, name: &[u8]) -> Result<Entry> {
+    pub(in crate::fs) fn take_by_name(&self, caller: Caller, dir: Node, name: &[u8]) -> Result<Entry> {
         let View::Snapshots(realm) = self.views.of(dir)? else { return refuse(libc::EROFS) };
         names::check_new(name)?;
         let _one_at_a_time = self.snapshot_names.lock();
@@ -47,7 +50,8 @@ impl Fs {
             return refuse(libc::EEXIST);
         }
         let kind = if realm == HOME { SnapshotKind::Home } else { SnapshotKind::Named };
-        let record = SnapshotRecord { kind, name: name.to_vec(), time: Timestamp::now(), reason: String::new() };
+        let command = process::command_of(caller.pid, COMMAND_MAX);
+        let record = SnapshotRecord::new(kind, name, "").taken_by(caller.pid, command);
         let _timer = self.metrics.snapshot_seconds("take");
         let epoch = match realm {
             HOME => self.store.take_home_snapshot(name, &record)?,

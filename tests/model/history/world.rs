@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use threadfs::engine::{Engine, Keyspace};
 use threadfs::fs::{Fs, FsOptions, Node, RenameMode, SetAttr};
-use threadfs::store::record::{Kind, SnapshotKind, SnapshotRecord, Timestamp};
+use threadfs::store::record::{Kind, SnapshotKind, SnapshotRecord};
 use threadfs::store::{Epoch, key};
 
 use super::dump::{Entry, Tree, differences, tree};
@@ -248,13 +248,7 @@ impl World {
         let realm = self.thread(name).realm;
         let epoch = self.epoch(self.thread(name), &snapshot);
         let safety = self.name("before");
-        let record = SnapshotRecord {
-            kind: SnapshotKind::Automatic,
-            name: safety.clone().into_bytes(),
-            time: Timestamp::now(),
-            reason: "before".into(),
-            ..snapshot_record()
-        };
+        let record = SnapshotRecord::new(SnapshotKind::Automatic, safety.clone(), "before");
         let was = std::mem::take(&mut self.threads.get_mut(name).unwrap().live);
         let done = fs.restore(realm, epoch, &record, &[]).unwrap();
         let should = self.threads[name].snapshots[&snapshot].clone();
@@ -482,8 +476,4 @@ fn split(path: &[u8]) -> (&[u8], &[u8]) {
         Some(at) => (&path[..at], &path[at + 1..]),
         None => (b"", path),
     }
-}
-
-fn snapshot_record() -> SnapshotRecord {
-    SnapshotRecord { kind: SnapshotKind::Named, name: Vec::new(), time: Timestamp::now(), reason: String::new() }
 }
