@@ -11,6 +11,7 @@
 //! snapshot takes another.
 
 use std::collections::{BTreeSet, HashMap};
+use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
@@ -19,6 +20,7 @@ use super::names::AUTOMATIC;
 use super::retention;
 use crate::fs::attr::Caller;
 use crate::fs::error::Result;
+use crate::fs::process::command_of;
 use crate::fs::{Fs, Node};
 use crate::store::record::{SnapshotKind, SnapshotRecord, Timestamp};
 use crate::store::{HOME, RealmId, Records, Txn, key};
@@ -28,6 +30,9 @@ const THINNED_AT_ONCE: usize = 16;
 
 /// Snapshots of one thread that are dropped in one go, at most.
 const DROPPED_AT_ONCE: usize = 64;
+
+/// Longest command that is kept, in bytes.
+const COMMAND_MAX: usize = 256;
 
 /// Threads that are looked at for old snapshots in one go, at most.
 const LOOKED_AT: usize = 1024;
@@ -70,14 +75,15 @@ impl Fs {
             bursts.get(&realm).filter(due).and_then(|burst| burst.unkept.clone())
         };
         match due {
-            Some(reason) => take_automatic(txn, realm, reason).map(|()| true),
+            // Whoever made it may be gone by now.
+            Some(reason) => take_automatic(txn, realm, reason, 0).map(|()| true),
             None => Ok(false),
         }
     }
 
     /// With a commit's other changes: takes a snapshot and says so, or within the cooldown only marks
     /// the thread.
-    pub(in crate::fs) fn keep_commit(&self, txn: &mut Txn<'_>, realm: RealmId, reason: &str) -> Result<bool> {
+    pub(in crate::fs) fn keep_commit(&self, txn: &mut Txn<'_>, realm: RealmId, reason: &str, pid: u32) -> Result<bool> {
         {
             let mut bursts = self.automatic.bursts.lock();
             if let Some(burst) = bursts.get_mut(&realm) {
@@ -87,7 +93,7 @@ impl Fs {
                 }
             }
         }
-        take_automatic(txn, realm, reason.to_string()).map(|()| true)
+        take_automatic(txn, realm, reason.to_string(), pid).map(|()| true)
     }
 
     /// Before a removal changes anything: keeps the state that it ends, if that is worth it. Says
@@ -112,7 +118,8 @@ impl Fs {
             return Ok(false);
         }
         let name = String::from_utf8_lossy(name);
-        take_automatic(txn, realm, format!("before the removal of {name} by process {}", caller.pid)).map(|()| true)
+        let reason = format!("before the removal of {name} by process {}", caller.pid);
+        take_automatic(txn, realm, reason, caller.pid).map(|()| true)
     }
 
     /// Whether the last snapshot has a file in an older state.
@@ -130,10 +137,10 @@ impl Fs {
     }
 
     /// Keeps the state in which a writer left a thread that ended in the middle of its work.
-    pub(in crate::fs) fn keep_interrupted(&self, realm: RealmId, reason: &str) {
+    pub(in crate::fs) fn keep_interrupted(&self, realm: RealmId, reason: &str, pid: u32) {
         let keep = || -> Result<()> {
             let mut txn = self.store.begin(&[realm])?;
-            if !txn.is_retired(realm)? && self.keep_commit(&mut txn, realm, reason)? {
+            if !txn.is_retired(realm)? && self.keep_commit(&mut txn, realm, reason, pid)? {
                 self.commit(txn)?;
                 self.snapshot_was_taken(realm, None);
             }
@@ -161,7 +168,7 @@ impl Fs {
             let changes = txn.changes(realm)?;
             if changes >= every
                 && self.takes_snapshots(realm)
-                && self.keep_commit(txn, realm, &format!("after {changes} changes"))?
+                && self.keep_commit(txn, realm, &format!("after {changes} changes"), 0)?
             {
                 taken.push(realm);
             }
@@ -263,10 +270,22 @@ impl Fs {
     }
 }
 
-fn take_automatic(txn: &mut Txn<'_>, realm: RealmId, reason: String) -> Result<()> {
+/// Takes one, for a process if one is known.
+fn take_automatic(txn: &mut Txn<'_>, realm: RealmId, reason: String, pid: u32) -> Result<()> {
     let time = Timestamp::now();
-    let name = [AUTOMATIC, retention::stamp(time).as_bytes()].concat();
+    let name = [AUTOMATIC, unique_stamp(time).as_bytes()].concat();
+    let command = if pid == 0 { String::new() } else { command_of(pid, COMMAND_MAX) };
     let record = SnapshotRecord { time, ..SnapshotRecord::new(SnapshotKind::Automatic, name, reason) };
-    txn.take_snapshot(realm, &record)?;
+    txn.take_snapshot(realm, &record.taken_by(pid, command))?;
     Ok(())
+}
+
+/// A time as it stands in a name, moved on where another snapshot has that name.
+fn unique_stamp(time: Timestamp) -> String {
+    static LAST: AtomicI64 = AtomicI64::new(0);
+    let now = time.secs.saturating_mul(1000) + i64::from(time.nanos / 1_000_000);
+    let last = LAST.fetch_update(Ordering::SeqCst, Ordering::SeqCst, |last| Some(now.max(last + 1)));
+    let millis = now.max(last.unwrap_or(0) + 1);
+    let nanos = (millis.rem_euclid(1000) * 1_000_000) as u32;
+    retention::stamp(Timestamp { secs: millis.div_euclid(1000), nanos })
 }

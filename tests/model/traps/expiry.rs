@@ -79,6 +79,10 @@ fn snapshots_grow_old_without_a_new_one() {
     let count = |fs: &Fs| fs.store().realm(dir.realm).unwrap().read().snapshots.len();
     fs.tick();
     assert_eq!(count(&fs), 150);
+    let listed = Node::from_ino(fs.lookup(dir, b".snapshots").unwrap().attr.ino);
+    let mut names = crate::support::names(&fs, listed);
+    names.dedup();
+    assert_eq!(names.len(), 150, "two have one name");
     drop(fs);
     let fs = mount_with(engine, FsOptions { snapshot_versions: 1, snapshot_days: 0, ..options });
     fs.tick();
