@@ -86,11 +86,11 @@ impl Fs {
     pub(in crate::fs) fn keep_commit(&self, txn: &mut Txn<'_>, realm: RealmId, reason: &str, pid: u32) -> Result<bool> {
         {
             let mut bursts = self.automatic.bursts.lock();
-            if let Some(burst) = bursts.get_mut(&realm) {
-                if burst.last.elapsed() < self.options.snapshot_cooldown {
-                    burst.unkept = Some(reason.to_string());
-                    return Ok(false);
-                }
+            if let Some(burst) = bursts.get_mut(&realm)
+                && burst.last.elapsed() < self.options.snapshot_cooldown
+            {
+                burst.unkept = Some(reason.to_string());
+                return Ok(false);
             }
         }
         take_automatic(txn, realm, reason.to_string(), pid).map(|()| true)
