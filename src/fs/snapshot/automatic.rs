@@ -117,6 +117,10 @@ impl Fs {
         {
             return Ok(false);
         }
+        // Who makes room must get it: a snapshot would keep what is removed.
+        if self.is_short_of_room() {
+            return Ok(false);
+        }
         let name = String::from_utf8_lossy(name);
         let reason = format!("before the removal of {name} by process {}", caller.pid);
         take_automatic(txn, realm, reason, caller.pid).map(|()| true)
