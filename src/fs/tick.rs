@@ -69,6 +69,7 @@ impl Fs {
             if let Err(error) = self.expire_rejected() {
                 log::error!("old rejected drafts could not be deleted: {error}");
             }
+            self.find_aged_snapshots();
             if let Err(error) = self.expire_versions() {
                 log::error!("old versions of documents could not be dropped: {error}");
             }
@@ -100,10 +101,14 @@ impl Fs {
         }
     }
 
+    /// Whether little more than the reserve is left.
+    pub(super) fn is_short_of_room(&self) -> bool {
+        self.store.engine().space().is_ok_and(|space| space.available < 2 * space.reserve)
+    }
+
     /// When room is short, deleted data is given back at once and not with the next compaction.
     fn reclaim_if_short(&self) {
-        let Ok(space) = self.store.engine().space() else { return };
-        if space.available >= 2 * space.reserve || space.reserve == 0 {
+        if !self.is_short_of_room() {
             return;
         }
         if is_due(&mut self.tick.last.lock().reclaim, RECLAIM) {

@@ -2,13 +2,12 @@
 //! after so many changes.
 //!
 //! All of it is told by epochs, because every snapshot that covers a realm, of it or of the home,
-//! begins another: so no snapshot has to reset anything.
-
-use std::ops::ControlFlow;
+//! begins another: so no snapshot has to reset anything. What else begins an epoch (a fork, a restore)
+//! takes the mark of a change along.
 
 use super::record::{Header, Timestamp};
 use super::txn::Locked;
-use super::{Epoch, RealmId, Result, Txn, key};
+use super::{RealmId, Result, Txn, key};
 use crate::engine::Keyspace;
 
 impl Locked {
@@ -40,17 +39,17 @@ impl Txn<'_> {
         let Locked { epoch, state, .. } = self.locked(realm)?;
         let epoch = *epoch;
         if let Some(changed) = state.changed {
-            return Ok(changed == epoch);
+            return Ok(changed >= epoch);
         }
-        // With nothing to go back to there is no index of what changed, and all of it is new.
-        let changed = !self.needed(realm, 0, Epoch::MAX)? || {
-            let (from, to) = (key::touched(realm, epoch, b""), key::touched(realm, epoch + 1, b""));
-            let mut any = false;
-            self.store.engine.scan(Keyspace::Meta, &from, &to, &mut |_, _| {
-                any = true;
-                ControlFlow::Break(())
-            })?;
-            any
+        let home = self.store.home_snapshots.read().keys().rev().copied().find(|epoch| state.record.alive_at(*epoch));
+        let changed = match state.snapshots.last().copied().max(home) {
+            // With nothing to go back to, all of it is new.
+            None => true,
+            Some(newest) => {
+                let from = key::touched(realm, newest + 1, b"");
+                let end = key::after(&key::of_realm(key::tag::TOUCHED, realm));
+                self.store.engine.first(Keyspace::Meta, &from, &end)?.is_some()
+            }
         };
         self.locked_mut(realm)?.state.changed = Some(if changed { epoch } else { 0 });
         Ok(changed)

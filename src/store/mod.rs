@@ -105,6 +105,11 @@ impl Store {
         self.realms.read().values().cloned().collect()
     }
 
+    /// Some realms by number, from one on.
+    pub fn realms_from(&self, first: RealmId, count: usize) -> Vec<Arc<Realm>> {
+        self.realms.read().range(first..).take(count).map(|(_, realm)| Arc::clone(realm)).collect()
+    }
+
     /// What the living realms hold together.
     pub fn usage(&self) -> Usage {
         self.realms().iter().map(|realm| realm.read().usage).fold(Usage::default(), |sum, usage| Usage {

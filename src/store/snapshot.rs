@@ -23,8 +23,11 @@ impl Txn<'_> {
         if self.is_retired(realm)? {
             return Err(Error::Deleted);
         }
+        let changed = self.locked(realm)?.state.changed;
         let number = self.begin_epoch(realm)?;
         let locked = self.locked_mut(realm)?;
+        // What changed before is in the snapshot.
+        locked.state.changed = changed;
         locked.taken.push(number);
         locked.taken_at = Some(snapshot.time);
         locked.dirty = false;
@@ -38,6 +41,10 @@ impl Txn<'_> {
         self.record_usage(realm)?;
         let locked = self.locked_mut(realm)?;
         locked.record_mut().last_snapshot = number;
+        // What changed since the last snapshot still has: if the transaction is not committed, too.
+        if locked.state.changed.is_some_and(|changed| changed >= locked.epoch) {
+            locked.state.changed = Some(number + 1);
+        }
         locked.epoch = number + 1;
         Ok(number)
     }

@@ -10,7 +10,7 @@ fn version_help_and_completions() {
     let version = stdout(threadfs(dir.path()).arg("--version"));
     assert_eq!(version, concat!("threadfs ", env!("CARGO_PKG_VERSION"), "\n"));
     let help = stdout(threadfs(dir.path()).arg("--help"));
-    for command in ["mount", "umount", "status", "locks", "rejected", "config", "completions"] {
+    for command in ["mount", "umount", "status", "locks", "rejected", "deleted", "undelete", "config", "completions"] {
         assert!(help.contains(&format!("\n  {command} ")), "{help}");
         let own = stdout(threadfs(dir.path()).args([command, "--help"]));
         assert!(own.contains("Usage: "), "{own}");

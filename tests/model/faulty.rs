@@ -39,6 +39,8 @@ pub struct Faulty {
     /// Writes that still work; negative: all do.
     writes: AtomicI64,
     refused: AtomicBool,
+    /// Whether only the reserve is left.
+    short: AtomicBool,
     /// What to run before the next read of a key.
     before_get: Mutex<Option<Before>>,
 }
@@ -50,8 +52,14 @@ impl Faulty {
             reads: Reads::default(),
             writes: AtomicI64::new(-1),
             refused: AtomicBool::new(false),
+            short: AtomicBool::new(false),
             before_get: Mutex::default(),
         })
+    }
+
+    /// Says that room is short.
+    pub fn set_short(&self, short: bool) {
+        self.short.store(short, Ordering::SeqCst);
     }
 
     /// Refuses all writes after the next `left`.
@@ -145,7 +153,9 @@ impl Engine for Faulty {
     }
 
     fn space(&self) -> Result<Space> {
-        self.inner.space()
+        let space = self.inner.space()?;
+        let reserve = if self.short.load(Ordering::SeqCst) { space.available } else { space.reserve };
+        Ok(Space { reserve, ..space })
     }
 
     fn reclaim(&self) -> Result<()> {

@@ -47,7 +47,7 @@ fn change_superblock(mount: &Mount, change: impl FnOnce(&mut Vec<u8>)) {
 
 #[test]
 fn a_store_of_a_newer_format() {
-    use threadfs::store::record::Superblock;
+    use threadfs::store::record::{FORMAT, Superblock};
     let mount = store();
     let mut original = Vec::new();
     change_superblock(&mount, |bytes| {
@@ -55,13 +55,15 @@ fn a_store_of_a_newer_format() {
         // The format is the number behind the magic.
         let at = bytes.windows(8).position(|part| part == b"threadfs").unwrap() + 8;
         assert!(Superblock::decode(bytes).is_ok());
-        let format = bytes[at..].iter().position(|byte| *byte == 1).unwrap() + at;
+        let format = bytes[at..].iter().position(|byte| u64::from(*byte) == FORMAT).unwrap() + at;
         bytes[format] = 99;
         assert!(Superblock::decode(bytes).is_err());
     });
     let told = mount.try_mount().refused();
     assert!(
-        told.contains("format 99") && told.contains("knows up to 1") && told.contains("nothing was changed"),
+        told.contains("format 99")
+            && told.contains(&format!("knows up to {FORMAT}"))
+            && told.contains("nothing was changed"),
         "{told}"
     );
     assert!(told.contains(mount.store.to_str().unwrap()), "{told}");

@@ -46,7 +46,7 @@ fn reserved_names_are_reached_and_not_listed() {
     );
     assert!(
         actor.is(
-            "sorted(os.listdir('.threadfs')) == ['config.toml', 'locks.json', 'metrics', 'rejected', 'status.json']"
+            "sorted(os.listdir('.threadfs')) == ['config.toml', 'deleted.json', 'locks.json', 'metrics', 'rejected', 'status.json']"
         )
     );
     assert!(actor.is("list(pathlib.Path('.').rglob('status.json')) == []"));

@@ -165,3 +165,25 @@ fn what_changed_since_the_last_snapshot() {
     store.drop_home_snapshot(home).unwrap();
     assert!(!changed(&store));
 }
+
+#[test]
+fn a_fork_is_no_snapshot_of_what_it_comes_from() {
+    let (engine, store) = store();
+    let id = thread(&store);
+    store.take_snapshot(id, &snapshot()).unwrap();
+    write(&store, id, b"new");
+    for committed in [false, true] {
+        let mut txn = store.begin(&[HOME, id]).unwrap();
+        txn.fork_realm(id, None, |root| root).unwrap();
+        if committed {
+            txn.commit().unwrap();
+        } else {
+            drop(txn);
+        }
+        assert!(store.begin(&[id]).unwrap().is_changed(id).unwrap());
+    }
+    let store = Store::open(engine).unwrap();
+    assert!(store.begin(&[id]).unwrap().is_changed(id).unwrap());
+    store.take_snapshot(id, &snapshot()).unwrap();
+    assert!(!store.begin(&[id]).unwrap().is_changed(id).unwrap());
+}

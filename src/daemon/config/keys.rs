@@ -136,8 +136,8 @@ pub static KEYS: &[Key] = &[
     },
     Key {
         name: "snapshots.auto",
-        doc: "When the daemon takes snapshots of a thread by itself: with the commits of its documents, or \
-              never.",
+        doc: "When the daemon takes snapshots of a thread by itself: with the commits of its documents, before \
+              removals and when a writer ends in the middle of a document; or never.",
         kind: Kind::Choice {
             allowed: &["on-commit", "off"],
             get: |s| if s.fs.automatic_snapshots { "on-commit" } else { "off" },

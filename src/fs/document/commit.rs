@@ -91,7 +91,7 @@ impl Fs {
             format!("commit of {} by process {pid}", String::from_utf8_lossy(&name))
         });
         let kept_too = match &reason {
-            Some(reason) if !burst_kept => self.keep_commit(&mut txn, realm, reason)?,
+            Some(reason) if !burst_kept => self.keep_commit(&mut txn, realm, reason, pid)?,
             _ => false,
         };
         txn.grow(RECORD_BYTES + draft.bytes.len() as u64);

@@ -112,7 +112,7 @@ impl Fs {
             log::error!("the draft could not be kept: {error}");
         }
         if let Some(reason) = interrupted {
-            self.keep_interrupted(handle.node().realm, &reason);
+            self.keep_interrupted(handle.node().realm, &reason, pid);
         }
     }
 

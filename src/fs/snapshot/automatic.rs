@@ -10,7 +10,8 @@
 //! the making): so within the cooldown only the removal of what is in an older state in the last
 //! snapshot takes another.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
+use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
@@ -19,12 +20,22 @@ use super::names::AUTOMATIC;
 use super::retention;
 use crate::fs::attr::Caller;
 use crate::fs::error::Result;
+use crate::fs::process::command_of;
 use crate::fs::{Fs, Node};
 use crate::store::record::{SnapshotKind, SnapshotRecord, Timestamp};
 use crate::store::{HOME, RealmId, Records, Txn, key};
 
 /// Threads whose snapshots are thinned in one go of the clock, at most.
 const THINNED_AT_ONCE: usize = 16;
+
+/// Snapshots of one thread that are dropped in one go, at most.
+const DROPPED_AT_ONCE: usize = 64;
+
+/// Longest command that is kept, in bytes.
+const COMMAND_MAX: usize = 256;
+
+/// Threads that are looked at for old snapshots in one go, at most.
+const LOOKED_AT: usize = 1024;
 
 /// A thread with documents that were committed since the mount.
 #[derive(Debug, Clone)]
@@ -38,8 +49,10 @@ struct Burst {
 #[derive(Debug, Default)]
 pub(in crate::fs) struct Automatic {
     bursts: Mutex<HashMap<RealmId, Burst>>,
-    /// Threads that got a snapshot since theirs were thinned.
-    grown: Mutex<Vec<RealmId>>,
+    /// Threads whose snapshots are to be thinned: they got one, or the others grew old.
+    unthinned: Mutex<BTreeSet<RealmId>>,
+    /// Where the search for those that grew old goes on.
+    aged_from: Mutex<RealmId>,
     /// When a removal last took a snapshot of a thread.
     removals: Mutex<HashMap<RealmId, Instant>>,
 }
@@ -62,24 +75,25 @@ impl Fs {
             bursts.get(&realm).filter(due).and_then(|burst| burst.unkept.clone())
         };
         match due {
-            Some(reason) => take_automatic(txn, realm, reason).map(|()| true),
+            // Whoever made it may be gone by now.
+            Some(reason) => take_automatic(txn, realm, reason, 0).map(|()| true),
             None => Ok(false),
         }
     }
 
     /// With a commit's other changes: takes a snapshot and says so, or within the cooldown only marks
     /// the thread.
-    pub(in crate::fs) fn keep_commit(&self, txn: &mut Txn<'_>, realm: RealmId, reason: &str) -> Result<bool> {
+    pub(in crate::fs) fn keep_commit(&self, txn: &mut Txn<'_>, realm: RealmId, reason: &str, pid: u32) -> Result<bool> {
         {
             let mut bursts = self.automatic.bursts.lock();
-            if let Some(burst) = bursts.get_mut(&realm) {
-                if burst.last.elapsed() < self.options.snapshot_cooldown {
-                    burst.unkept = Some(reason.to_string());
-                    return Ok(false);
-                }
+            if let Some(burst) = bursts.get_mut(&realm)
+                && burst.last.elapsed() < self.options.snapshot_cooldown
+            {
+                burst.unkept = Some(reason.to_string());
+                return Ok(false);
             }
         }
-        take_automatic(txn, realm, reason.to_string()).map(|()| true)
+        take_automatic(txn, realm, reason.to_string(), pid).map(|()| true)
     }
 
     /// Before a removal changes anything: keeps the state that it ends, if that is worth it. Says
@@ -103,8 +117,13 @@ impl Fs {
         {
             return Ok(false);
         }
+        // Who makes room must get it: a snapshot would keep what is removed.
+        if self.is_short_of_room() {
+            return Ok(false);
+        }
         let name = String::from_utf8_lossy(name);
-        take_automatic(txn, realm, format!("before the removal of {name} by process {}", caller.pid)).map(|()| true)
+        let reason = format!("before the removal of {name} by process {}", caller.pid);
+        take_automatic(txn, realm, reason, caller.pid).map(|()| true)
     }
 
     /// Whether the last snapshot has a file in an older state.
@@ -122,10 +141,10 @@ impl Fs {
     }
 
     /// Keeps the state in which a writer left a thread that ended in the middle of its work.
-    pub(in crate::fs) fn keep_interrupted(&self, realm: RealmId, reason: &str) {
+    pub(in crate::fs) fn keep_interrupted(&self, realm: RealmId, reason: &str, pid: u32) {
         let keep = || -> Result<()> {
             let mut txn = self.store.begin(&[realm])?;
-            if !txn.is_retired(realm)? && self.keep_commit(&mut txn, realm, reason)? {
+            if !txn.is_retired(realm)? && self.keep_commit(&mut txn, realm, reason, pid)? {
                 self.commit(txn)?;
                 self.snapshot_was_taken(realm, None);
             }
@@ -153,7 +172,7 @@ impl Fs {
             let changes = txn.changes(realm)?;
             if changes >= every
                 && self.takes_snapshots(realm)
-                && self.keep_commit(txn, realm, &format!("after {changes} changes"))?
+                && self.keep_commit(txn, realm, &format!("after {changes} changes"), 0)?
             {
                 taken.push(realm);
             }
@@ -166,10 +185,7 @@ impl Fs {
     pub(in crate::fs) fn snapshot_was_taken(&self, realm: RealmId, unkept: Option<String>) {
         self.metrics.snapshots_automatic.add(1);
         self.automatic.bursts.lock().insert(realm, Burst { last: Instant::now(), unkept });
-        let mut grown = self.automatic.grown.lock();
-        if !grown.contains(&realm) {
-            grown.push(realm);
-        }
+        self.automatic.unthinned.lock().insert(realm);
     }
 
     /// Keeps the last states of bursts that are over, and thins what has grown. Called by the clock.
@@ -193,12 +209,11 @@ impl Fs {
                 log::error!("realm {}: the last state of a burst could not be kept: {error}", realm.0);
             }
         }
-        let grown: Vec<RealmId> = {
-            let mut grown = self.automatic.grown.lock();
-            let count = grown.len().min(THINNED_AT_ONCE);
-            grown.drain(..count).collect()
+        let unthinned: Vec<RealmId> = {
+            let mut all = self.automatic.unthinned.lock();
+            (0..THINNED_AT_ONCE).map_while(|_| all.pop_first()).collect()
         };
-        for realm in grown {
+        for realm in unthinned {
             if let Err(error) = self.thin(realm) {
                 log::error!("realm {}: old snapshots could not be dropped: {error}", realm.0);
             }
@@ -223,13 +238,32 @@ impl Fs {
         Ok(())
     }
 
-    /// Drops the snapshots of a thread that retention does not keep.
+    /// Looks for threads whose snapshots have grown old, without a new one. Called by the clock, now
+    /// and then; goes on where the last call ended.
+    pub(in crate::fs) fn find_aged_snapshots(&self) {
+        let mut from = self.automatic.aged_from.lock();
+        let realms = self.store.realms_from(*from, LOOKED_AT);
+        *from = match realms.last() {
+            Some(last) if realms.len() == LOOKED_AT => RealmId(last.id().0 + 1),
+            _ => HOME,
+        };
+        let aged = realms.iter().filter(|realm| realm.id() != HOME && realm.read().snapshots.len() > 1);
+        self.automatic.unthinned.lock().extend(aged.map(|realm| realm.id()));
+    }
+
+    /// Drops the snapshots of a thread that retention does not keep. Those of a deleted one stay.
     fn thin(&self, realm: RealmId) -> Result<()> {
+        if self.store.realm(realm).is_none_or(|realm| realm.read().record.dead.is_some()) {
+            return Ok(());
+        }
         let snapshots = self.snapshots_of(realm)?;
         let unkept = retention::unkept(&snapshots, Timestamp::now(), &self.options);
-        self.metrics.snapshots_pruned.add(unkept.len() as u64);
-        for epoch in unkept {
+        if unkept.len() > DROPPED_AT_ONCE {
+            self.automatic.unthinned.lock().insert(realm);
+        }
+        for epoch in unkept.into_iter().take(DROPPED_AT_ONCE) {
             self.store.drop_snapshot(realm, epoch)?;
+            self.metrics.snapshots_pruned.add(1);
         }
         Ok(())
     }
@@ -240,10 +274,22 @@ impl Fs {
     }
 }
 
-fn take_automatic(txn: &mut Txn<'_>, realm: RealmId, reason: String) -> Result<()> {
+/// Takes one, for a process if one is known.
+fn take_automatic(txn: &mut Txn<'_>, realm: RealmId, reason: String, pid: u32) -> Result<()> {
     let time = Timestamp::now();
-    let name = [AUTOMATIC, retention::stamp(time).as_bytes()].concat();
+    let name = [AUTOMATIC, unique_stamp(time).as_bytes()].concat();
+    let command = if pid == 0 { String::new() } else { command_of(pid, COMMAND_MAX) };
     let record = SnapshotRecord { time, ..SnapshotRecord::new(SnapshotKind::Automatic, name, reason) };
-    txn.take_snapshot(realm, &record)?;
+    txn.take_snapshot(realm, &record.taken_by(pid, command))?;
     Ok(())
+}
+
+/// A time as it stands in a name, moved on where another snapshot has that name.
+fn unique_stamp(time: Timestamp) -> String {
+    static LAST: AtomicI64 = AtomicI64::new(0);
+    let now = time.secs.saturating_mul(1000) + i64::from(time.nanos / 1_000_000);
+    let last = LAST.fetch_update(Ordering::SeqCst, Ordering::SeqCst, |last| Some(now.max(last + 1)));
+    let millis = now.max(last.unwrap_or(0) + 1);
+    let nanos = (millis.rem_euclid(1000) * 1_000_000) as u32;
+    retention::stamp(Timestamp { secs: millis.div_euclid(1000), nanos })
 }

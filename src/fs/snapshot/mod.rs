@@ -18,6 +18,6 @@ mod views;
 
 pub(in crate::fs) use automatic::Automatic;
 pub(in crate::fs) use deleted::DeletedThreads;
+pub use restore::Restored;
 pub use undelete::UNDELETE;
 pub(in crate::fs) use views::{View, Views};
-pub use restore::Restored;

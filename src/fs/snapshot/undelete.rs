@@ -63,11 +63,16 @@ impl Fs {
         txn.revive_realm(realm)?;
         // A shell may still stand in it. What the kernel knows of it is told apart by the generation.
         txn.delete_plain(orphan_key(node));
-        txn.put_inode(realm, ROOT, &Inode { parent: dir.local, ctime: now, ..root })?;
+        // Empty, as it was when it was removed: what restore begins from may be kept for open files.
+        let empty = Inode { parent: dir.local, nlink: 2, size: 0, xattrs: 0, ..root };
+        txn.put_inode(realm, ROOT, &empty)?;
         txn.add_usage(realm, 1, 0)?;
         let dirent = Dirent { target: Target::Thread(realm), kind: Kind::Directory };
         self.add_name(&mut txn, dir, &mut parent, name, &dirent, now)?;
         let done = txn.restore(realm, epoch)?;
+        // Its name is as good as new.
+        let root = txn.named_inode(realm, ROOT)?;
+        txn.put_inode(realm, ROOT, &Inode { ctime: now, ..root })?;
         txn.grow(RECORD_BYTES * (1 + done.names.len() as u64));
         self.commit(txn)?;
         self.life_has_changed(realm);

@@ -129,6 +129,16 @@ impl Restore<'_, '_, '_> {
                 }
                 None => inode.next_generation = Inode::SEALED,
             }
+            // Before anything is written: with no snapshot in the transaction nothing else keeps what
+            // those go on with that have it open.
+            let owner = match owner {
+                Some(Owner { ino, mut inode, is_orphan }) => {
+                    let had = inode.clone();
+                    self.txn.set_apart(realm, ino, &mut inode)?;
+                    Some((Owner { ino, inode, is_orphan }, had))
+                }
+                None => None,
+            };
             if self.is_version(&was)? {
                 self.commit_again(new, &mut inode, &was)?;
             } else {
@@ -137,8 +147,8 @@ impl Restore<'_, '_, '_> {
                 self.take_over(&was)?;
                 self.txn.add_usage(realm, 0, then.allocated as i64)?;
             }
-            if let Some(owner) = owner {
-                self.leave(owner, inode.generation)?;
+            if let Some((owner, had)) = owner {
+                self.leave(owner, had, inode.generation)?;
             }
         }
         if inode.is_dir() {
@@ -181,10 +191,8 @@ impl Restore<'_, '_, '_> {
 
     /// The inode that had a content until now goes on with a copy, if somebody has it open. What
     /// was its own generation, and is no version, is garbage.
-    fn leave(&mut self, owner: Owner, taken: u64) -> Result<()> {
-        let Owner { ino, mut inode, is_orphan } = owner;
-        let had = inode.clone();
-        self.txn.set_apart(self.realm, ino, &mut inode)?;
+    fn leave(&mut self, owner: Owner, had: Inode, taken: u64) -> Result<()> {
+        let Owner { ino, inode, is_orphan } = owner;
         if had.generation != taken && !self.is_version(&Content::of(self.realm, ino, &had))? {
             self.txn.drop_generation(self.realm, ino, &had)?;
         }

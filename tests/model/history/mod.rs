@@ -19,7 +19,12 @@ use op::Op;
 use world::World;
 
 fn run(mut reopen: impl FnMut() -> Arc<dyn Engine> + 'static, automatic: bool, ops: &[Op]) {
-    let options = FsOptions { automatic_snapshots: automatic, snapshot_cooldown: Duration::ZERO, ..options() };
+    let options = FsOptions {
+        automatic_snapshots: automatic,
+        snapshot_cooldown: Duration::ZERO,
+        keep_deleted: Duration::from_secs(3600),
+        ..options()
+    };
     let mut world = World::new(Box::new(move || reopen()), options);
     for op in ops {
         world.step(op);

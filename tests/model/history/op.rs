@@ -10,6 +10,8 @@ pub enum Op {
     NewThread,
     /// The whole tree goes, as by shutil.rmtree.
     Remove(u8),
+    /// One that was removed comes back, at a snapshot.
+    Undelete(u8, u8),
     Snapshot(u8),
     HomeSnapshot,
     Drop(u8, u8),
@@ -48,7 +50,8 @@ pub fn op() -> impl Strategy<Value = Op> {
     prop_oneof![
         30 => (any(), change()).prop_map(|(thread, change)| Op::Change(thread, change)),
         1 => Just(Op::NewThread),
-        1 => any().prop_map(Op::Remove),
+        2 => any().prop_map(Op::Remove),
+        2 => (any(), any()).prop_map(|(thread, which)| Op::Undelete(thread, which)),
         5 => any().prop_map(Op::Snapshot),
         2 => Just(Op::HomeSnapshot),
         3 => (any(), any()).prop_map(|(thread, which)| Op::Drop(thread, which)),

@@ -35,6 +35,8 @@ pub struct World {
     options: FsOptions,
     fs: Option<Arc<Fs>>,
     threads: BTreeMap<String, Thread>,
+    /// Those that were removed and can come back, by their realm.
+    deleted: BTreeMap<u32, Thread>,
     home: BTreeMap<String, BTreeMap<String, Tree>>,
     held: Vec<Held>,
     named: u32,
@@ -53,8 +55,8 @@ impl World {
     pub fn new(mut reopen: Reopen, options: FsOptions) -> World {
         let fs = mount_with(reopen(), options.clone());
         mkdir(&fs, Node::ROOT, "threads");
-        let (threads, home, held) = Default::default();
-        let mut world = World { reopen, options, fs: Some(fs), threads, home, held, named: 0 };
+        let (threads, deleted, home, held) = Default::default();
+        let mut world = World { reopen, options, fs: Some(fs), threads, deleted, home, held, named: 0 };
         world.new_thread();
         world
     }
@@ -130,6 +132,11 @@ impl World {
                     self.remove(&name);
                 }
             }
+            Op::Undelete(which, snapshot) => {
+                if let Some(realm) = pick(self.deleted.keys().copied(), which).filter(|_| self.threads.len() < 5) {
+                    self.undelete(realm, snapshot);
+                }
+            }
             Op::Snapshot(thread) => {
                 let Some(thread) = self.any(thread) else { return };
                 let name = self.name("s");
@@ -200,12 +207,32 @@ impl World {
             }
             Op::Collect => self.collect(),
             Op::Remount => {
-                self.held.clear();
                 drop(fs);
-                self.fs.take().unwrap().shutdown();
-                self.fs = Some(mount_with((self.reopen)(), self.options.clone()));
+                self.remount();
             }
         }
+    }
+
+    fn remount(&mut self) {
+        self.held.clear();
+        self.fs.take().unwrap().shutdown();
+        self.fs = Some(mount_with((self.reopen)(), self.options.clone()));
+    }
+
+    fn undelete(&mut self, realm: u32, which: u8) {
+        let snapshot = pick(self.deleted[&realm].snapshots.keys().cloned(), which).unwrap();
+        let name = self.name("u");
+        let dir = self.at(Node::ROOT, "threads");
+        let value = format!("{realm}\0{snapshot}\0{name}");
+        self.fs().undelete_request(ROOT_USER, dir, value.as_bytes()).unwrap();
+        let mut thread = self.deleted.remove(&realm).unwrap();
+        assert_eq!(self.thread(&name).realm.0, realm);
+        let (is, nodes) = tree(&self.fs(), self.thread(&name));
+        thread.live = thread.snapshots[&snapshot].clone();
+        // The root has a new name.
+        thread.live.get_mut(&b""[..]).unwrap().times.1 = is[&b""[..]].times.1;
+        thread.nodes = nodes;
+        self.threads.insert(name, thread);
     }
 
     fn release(&mut self, at: usize) {
@@ -326,8 +353,12 @@ impl World {
                 _ => fs.unlink(ROOT_USER, dir, file.as_bytes()).unwrap(),
             }
         }
+        let realm = self.thread(name).realm.0;
         fs.rmdir(ROOT_USER, self.at(Node::ROOT, "threads"), name.as_bytes()).unwrap();
-        self.threads.remove(name);
+        let thread = self.threads.remove(name).unwrap();
+        if !thread.snapshots.is_empty() {
+            self.deleted.insert(realm, thread);
+        }
     }
 
     fn change(&mut self, name: &str, change: &Change) {
@@ -429,6 +460,9 @@ impl World {
             }
         }
         for (home, threads) in &self.home {
+            let shown = crate::support::names(&fs, self.at(Node::ROOT, &format!(".snapshots/{home}/threads")));
+            let should: Vec<String> = threads.keys().cloned().collect();
+            assert_eq!(shown, should, "after {what}, the threads at {home}");
             for (name, should) in threads {
                 let top = self.at(Node::ROOT, &format!(".snapshots/{home}/threads/{name}"));
                 compare(top, should, &format!("{name} at {home}"));
@@ -453,6 +487,11 @@ impl World {
             self.remove(&name);
             self.collect();
             self.verify(&format!("the removal of {name}"));
+        }
+        self.options.keep_deleted = Duration::ZERO;
+        self.remount();
+        for _ in 0..=self.named / 16 {
+            self.fs().tick();
         }
         for name in std::mem::take(&mut self.home).into_keys() {
             self.fs().rmdir(ROOT_USER, self.at(Node::ROOT, ".snapshots"), name.as_bytes()).unwrap();

@@ -1,5 +1,6 @@
 //! What goes by the clock.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use threadfs::engine::memory::MemoryEngine;
@@ -7,6 +8,7 @@ use threadfs::engine::{Engine, Keyspace};
 use threadfs::fs::{Fs, FsOptions, Node};
 use threadfs::store::key;
 
+use crate::faulty::Faulty;
 use crate::support::{ROOT_USER, assert_sound, content, create, mount_with, options, thread};
 
 fn versions(fs: &Fs) -> usize {
@@ -33,7 +35,7 @@ fn commit(fs: &Fs, dir: Node, name: &str, text: &str) {
 #[test]
 fn versions_over_their_age_go_without_a_commit() {
     let options = FsOptions { version_age: Duration::from_secs(1), versions_per_document: 100, ..options() };
-    let engine: std::sync::Arc<dyn Engine> = std::sync::Arc::new(MemoryEngine::new());
+    let engine: Arc<dyn Engine> = Arc::new(MemoryEngine::new());
     let fs = mount_with(engine.clone(), options.clone());
     let dir = thread(&fs, "t");
     // More documents than one go takes.
@@ -62,6 +64,57 @@ fn versions_over_their_age_go_without_a_commit() {
         commit(&fs, dir, name, "[4]");
     }
     assert_eq!(versions(&fs), 71, "what was the newest is old too by now");
+    while !fs.collect_for(Duration::from_secs(1)) {}
+    assert_sound(&fs);
+}
+
+#[test]
+fn snapshots_grow_old_without_a_new_one() {
+    let options =
+        FsOptions { automatic_snapshots: true, snapshot_cooldown: Duration::ZERO, snapshot_versions: 200, ..options() };
+    let engine: Arc<dyn Engine> = Arc::new(MemoryEngine::new());
+    let fs = mount_with(engine.clone(), options.clone());
+    let dir = thread(&fs, "t");
+    for number in 0..150 {
+        commit(&fs, dir, "a.json", &format!("[{number}]"));
+    }
+    let count = |fs: &Fs| fs.store().realm(dir.realm).unwrap().read().snapshots.len();
+    fs.tick();
+    assert_eq!(count(&fs), 150);
+    let listed = Node::from_ino(fs.lookup(dir, b".snapshots").unwrap().attr.ino);
+    let mut names = crate::support::names(&fs, listed);
+    names.dedup();
+    assert_eq!(names.len(), 150, "two have one name");
+    drop(fs);
+    let fs = mount_with(engine, FsOptions { snapshot_versions: 1, snapshot_days: 0, ..options });
+    fs.tick();
+    assert_eq!(count(&fs), 150 - 64, "a bounded number at a time");
+    fs.tick();
+    fs.tick();
+    // The newest, and that of each minute.
+    assert!(count(&fs) <= 3, "{}", count(&fs));
+    while !fs.collect_for(Duration::from_secs(1)) {}
+    assert_sound(&fs);
+}
+
+#[test]
+fn a_deleted_thread_goes_when_room_is_short() {
+    let engine = Faulty::new(Arc::new(MemoryEngine::new()));
+    let fs = mount_with(engine.clone(), FsOptions { keep_deleted: Duration::from_secs(3600), ..options() });
+    for name in ["first", "second"] {
+        let dir = thread(&fs, name);
+        let snapshots = Node::from_ino(fs.lookup(dir, b".snapshots").unwrap().attr.ino);
+        fs.mkdir(ROOT_USER, snapshots, b"one", 0o755).unwrap();
+        let threads = Node::from_ino(fs.lookup(Node::ROOT, b"threads").unwrap().attr.ino);
+        fs.rmdir(ROOT_USER, threads, name.as_bytes()).unwrap();
+    }
+    fs.tick();
+    assert_eq!(fs.status().deleted, 2);
+    engine.set_short(true);
+    fs.tick();
+    engine.set_short(false);
+    let kept = String::from_utf8(fs.describe_deleted()).unwrap();
+    assert!(kept.contains("threads/second") && !kept.contains("threads/first"), "{kept}");
     while !fs.collect_for(Duration::from_secs(1)) {}
     assert_sound(&fs);
 }
