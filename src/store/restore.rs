@@ -62,10 +62,7 @@ struct Restore<'t, 's, 'r> {
     replaced: BTreeSet<Local>,
     /// What the inodes are that lose their last name, and still have their content.
     buried: BTreeSet<Local>,
-    /// Of paths: what was made anew, by its number in the past.
-    brought: BTreeMap<Local, Local>,
-    /// Of paths: what something was touched in or below.
-    dirty: Option<BTreeSet<Local>>,
+    by_path: Option<paths::ByPath>,
     done: Restoration,
 }
 
@@ -90,6 +87,7 @@ impl Txn<'_> {
     ) -> Result<std::result::Result<Restoration, (Vec<u8>, Refusal)>> {
         let past = self.store.view().at(to);
         let mut restore = Restore::begin(self, &past, realm, to)?;
+        restore.by_path = Some(restore.look_at_paths()?);
         for path in paths {
             if let Err(refusal) = restore.path(path)? {
                 return Ok(Err((path.clone(), refusal)));
@@ -149,8 +147,8 @@ impl<'t, 's, 'r> Restore<'t, 's, 'r> {
         }
         let touched = touched(past.raw(), realm, to)?;
         let garbage = garbage(past.raw(), realm, to)?;
-        let (renumbered, replaced, buried, brought, dirty, done) = Default::default();
-        Ok(Restore { txn, past, realm, to, touched, garbage, renumbered, replaced, buried, brought, dirty, done })
+        let (renumbered, replaced, buried, by_path, done) = Default::default();
+        Ok(Restore { txn, past, realm, to, touched, garbage, renumbered, replaced, buried, by_path, done })
     }
 
     /// Inodes: what each one of the past is called from now on, and its record.

@@ -12,8 +12,13 @@ use crate::store::{Local, Records, Result, try_scan};
 
 /// What makes two states of one inode the same, beside its content and its extended attributes.
 fn looks(inode: &Inode) -> impl PartialEq + use<> {
-    let Inode { kind, perm, uid, gid, nlink, rdev, size, allocated, mtime, ctime, btime, xattrs, .. } = *inode;
-    ((kind, perm, uid, gid, nlink, rdev), (size, allocated, mtime, ctime, btime, xattrs), inode.target.clone())
+    let Inode { kind, perm, uid, gid, rdev, size, allocated, mtime, btime, xattrs, .. } = *inode;
+    ((kind, perm, uid, gid, rdev), (size, allocated, mtime, btime, xattrs), inode.target.clone())
+}
+
+/// What other names of a file change too.
+fn links(inode: &Inode) -> impl PartialEq + use<> {
+    (inode.nlink, inode.ctime)
 }
 
 /// The inode that has a content now.
@@ -44,7 +49,7 @@ impl Restore<'_, '_, '_> {
         if then.is_dir() {
             return Ok(true);
         }
-        if looks(then) != looks(&owner.inode) {
+        if looks(then) != looks(&owner.inode) || (self.by_path.is_none() && links(then) != links(&owner.inode)) {
             return Ok(false);
         }
         for name in self.past.xattr_names(self.realm, ino)? {

@@ -5,7 +5,7 @@
 //! those parts where nothing was touched. A list of tasks stands for the recursion: a tree can be
 //! deeper than a stack.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
 
 use super::Restore;
@@ -22,6 +22,15 @@ struct Place {
     dir: Local,
     then_dir: Option<Local>,
     name: Vec<u8>,
+}
+
+/// What is known for a restore of paths.
+#[derive(Default)]
+pub(super) struct ByPath {
+    /// Inodes in or below which something was touched.
+    dirty: BTreeSet<Local>,
+    /// What was made anew, by its number in the past.
+    brought: BTreeMap<Local, Local>,
 }
 
 enum Task {
@@ -61,7 +70,6 @@ impl Restore<'_, '_, '_> {
             return Ok(Err(Refusal::NotThere));
         }
         let Some(dir) = walk(&now, self.realm, dirs)? else { return Ok(Err(Refusal::NoDirectory)) };
-        self.mark_dirty()?;
         let before = self.done.names.len();
         let mut tasks = vec![Task::Compare(Place { dir, then_dir: Some(then_dir), name: name.to_vec() })];
         while let Some(task) = tasks.pop() {
@@ -81,29 +89,30 @@ impl Restore<'_, '_, '_> {
         Ok(Ok(()))
     }
 
-    /// The directories below which something was touched, by where it was and where it is.
-    fn mark_dirty(&mut self) -> Result<()> {
-        if self.dirty.is_some() {
-            return Ok(());
-        }
+    /// What something was touched in or below, by where it was and where it is.
+    pub(super) fn look_at_paths(&self) -> Result<ByPath> {
         let mut left: Vec<Local> = self.touched.dirents.iter().map(|(dir, _)| *dir).collect();
         left.extend(&self.touched.inodes);
         let now = self.txn.store.reader();
-        let mut dirty = BTreeSet::new();
+        let mut by_path = ByPath::default();
         while let Some(ino) = left.pop() {
-            if !dirty.insert(ino) {
+            if !by_path.dirty.insert(ino) {
                 continue;
             }
             for reader in [self.past, &now] {
                 left.extend(reader.links(self.realm, self.realm, ino)?.into_iter().map(|(dir, _)| dir));
             }
         }
-        self.dirty = Some(dirty);
-        Ok(())
+        Ok(by_path)
     }
 
     fn is_dirty(&self, ino: Local) -> bool {
-        self.dirty.as_ref().is_none_or(|dirty| dirty.contains(&ino))
+        self.by_path.as_ref().is_none_or(|by_path| by_path.dirty.contains(&ino))
+    }
+
+    /// The number under which an inode of the past was brought back by another name.
+    fn brought(&self, then: Local) -> Option<Local> {
+        self.by_path.as_ref()?.brought.get(&then).copied()
     }
 
     fn then_at(&self, dir: Option<Local>, name: &[u8]) -> Result<Option<(Local, Dirent)>> {
@@ -138,11 +147,18 @@ impl Restore<'_, '_, '_> {
                         return Ok(Ok(()));
                     }
                 }
-                let owner = now.map(|(ino, _)| ino);
-                if let Some((_, dirent)) = now {
-                    self.take_away_for(place.dir, &place.name, &dirent, &inode, then)?;
+                let mut replaced = None;
+                if let Some((ino, dirent)) = now {
+                    let present = self.txn.named_inode(realm, ino)?;
+                    if can_take_over((then, &inode), (ino, &present)) {
+                        // It is buried when its content is taken.
+                        replaced = Some(ino);
+                        self.unlink(place.dir, &place.name, &dirent)?;
+                    } else {
+                        self.take_away(place.dir, &place.name, &dirent)?;
+                    }
                 }
-                return self.bring_back(place, (then, was), inode, owner, tasks);
+                return self.bring_back(place, (then, was), inode, replaced, tasks);
             }
         }
         Ok(Ok(()))
@@ -228,23 +244,6 @@ impl Restore<'_, '_, '_> {
         self.txn.put_inode(self.realm, dir, &Inode { mtime: now, ctime: now, ..inode })
     }
 
-    /// The name goes, because another file takes it. If that one takes the content over as well, the
-    /// inode is buried when it is left.
-    fn take_away_for(&mut self, dir: Local, name: &[u8], dirent: &Dirent, then: &Inode, then_ino: Local) -> Result<()> {
-        let Some(ino) = local(dirent) else { return Ok(()) };
-        let inode = self.txn.named_inode(self.realm, ino)?;
-        if self.can_take_over(then, then_ino, ino, &inode) {
-            return self.unlink(dir, name, dirent);
-        }
-        self.take_away(dir, name, dirent)
-    }
-
-    /// Whether nobody but one inode, which has just this name, has the content of another.
-    fn can_take_over(&self, then: &Inode, then_ino: Local, ino: Local, inode: &Inode) -> bool {
-        let both = then.kind == Kind::File && inode.kind == Kind::File;
-        both && then.nlink == 1 && inode.nlink == 1 && inode.file_of(ino) == then.file_of(then_ino)
-    }
-
     fn bring_back(
         &mut self,
         place: &Place,
@@ -255,7 +254,7 @@ impl Restore<'_, '_, '_> {
     ) -> Result<std::result::Result<(), Refusal>> {
         let realm = self.realm;
         if !inode.is_dir()
-            && let Some(ino) = self.brought.get(&then).copied()
+            && let Some(ino) = self.brought(then)
         {
             // Another name of what was brought back already.
             let mut linked = self.txn.named_inode(realm, ino)?;
@@ -265,7 +264,9 @@ impl Restore<'_, '_, '_> {
         }
         let new = self.txn.new_ino(realm)?;
         self.renumbered.insert(then, new);
-        self.brought.insert(then, new);
+        if let Some(by_path) = &mut self.by_path {
+            by_path.brought.insert(then, new);
+        }
         let nlink = if inode.is_dir() { 2 } else { 1 };
         let owner = self.owner(inode.file_of(then))?;
         let takes_over = match &owner {
@@ -273,10 +274,7 @@ impl Restore<'_, '_, '_> {
             // One that was open, and was removed just now, goes on with it.
             None => !self.buried.contains(&inode.file_of(then)),
             Some(owner) if owner.is_orphan => true,
-            Some(owner) => {
-                replaced == Some(owner.ino)
-                    && self.can_take_over(&inode, then, owner.ino, &self.txn.named_inode(realm, owner.ino)?)
-            }
+            Some(owner) => replaced == Some(owner.ino),
         };
         let parent = if inode.is_dir() { place.dir } else { inode.parent };
         let size = if inode.is_dir() { 0 } else { inode.size };
@@ -335,7 +333,9 @@ impl Restore<'_, '_, '_> {
         if was.kind == Kind::File {
             let content = Content::of(realm, then, was);
             let mut at = 0;
-            while let Some(data) = self.past.data_at(&content, at, was.size)? {
+            while at < was.size
+                && let Some(data) = self.past.data_at(&content, at, was.size)?
+            {
                 // In parts, so that a sparse file stays one.
                 let end = data.end.min(data.start + was.chunk_bytes() * 128);
                 let mut bytes = vec![0; (end - data.start) as usize];
@@ -348,6 +348,12 @@ impl Restore<'_, '_, '_> {
         }
         self.txn.put_inode(realm, new, &inode).map(Ok)
     }
+}
+
+/// Whether a file that has just this name can leave its content to the one that takes the name.
+fn can_take_over((then_ino, then): (Local, &Inode), (ino, inode): (Local, &Inode)) -> bool {
+    let alone = |inode: &Inode| inode.kind == Kind::File && inode.nlink == 1;
+    alone(then) && alone(inode) && inode.file_of(ino) == then.file_of(then_ino)
 }
 
 /// What a dirent within a thread stands for.

@@ -33,7 +33,7 @@ fn run(mut reopen: impl FnMut() -> Arc<dyn Engine> + 'static, automatic: bool, o
 }
 
 fn config(cases: u32) -> ProptestConfig {
-    ProptestConfig { cases, failure_persistence: None, max_shrink_iters: 4000, ..ProptestConfig::default() }
+    ProptestConfig { cases, failure_persistence: None, max_shrink_iters: 2000, ..ProptestConfig::default() }
 }
 
 /// More cases than the build runs: THREADFS_TEST_CASES=5000.
