@@ -17,3 +17,4 @@ pub mod engine;
 pub mod fs;
 pub mod fuse;
 pub mod store;
+mod suggest;

@@ -56,10 +56,8 @@ fn inode(kind: Kind, perm: u16, nlink: u32) -> Inode {
 
 pub fn snapshot() -> SnapshotRecord {
     SnapshotRecord {
-        kind: SnapshotKind::Named,
-        name: b"name".to_vec(),
         time: Timestamp { secs: 3, nanos: 4 },
-        reason: "test".into(),
+        ..SnapshotRecord::new(SnapshotKind::Named, *b"name", "test")
     }
 }
 

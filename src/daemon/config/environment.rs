@@ -7,7 +7,7 @@ use super::builder::Builder;
 use super::error::Problem;
 use super::keys::{KEYS, Key, sections};
 use super::origin::Origin;
-use super::suggest::nearest;
+use crate::suggest::nearest;
 
 /// The variable that names the configuration file.
 pub const FILE_VARIABLE: &str = "THREADFS_CONFIG";

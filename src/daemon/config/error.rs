@@ -5,7 +5,7 @@ use std::fmt;
 use super::keys::{KEYS, Key, sections};
 use super::kind::Refusal;
 use super::origin::Origin;
-use super::suggest::nearest;
+use crate::suggest::nearest;
 
 /// One mistake.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -11,7 +11,6 @@ mod options;
 mod origin;
 mod render;
 mod settings;
-mod suggest;
 #[cfg(test)]
 mod tests;
 mod units;

@@ -75,7 +75,7 @@ impl Fs {
     /// As [`Fs::mknod`].
     pub fn mkdir(&self, caller: Caller, dir: Node, name: &[u8], mode: u32) -> Result<Entry> {
         if dir.is_view() {
-            return self.take_by_name(dir, name);
+            return self.take_by_name(caller, dir, name);
         }
         self.make(caller, dir, name, &New { kind: Kind::Directory, perm: mode as u16 & 0o7777, rdev: 0, target: b"" })
     }

@@ -149,6 +149,7 @@ impl Fs {
 fn take_automatic(txn: &mut Txn<'_>, realm: RealmId, reason: String) -> Result<()> {
     let time = Timestamp::now();
     let name = [AUTOMATIC, retention::stamp(time).as_bytes()].concat();
-    txn.take_snapshot(realm, &SnapshotRecord { kind: SnapshotKind::Automatic, name, time, reason })?;
+    let record = SnapshotRecord { time, ..SnapshotRecord::new(SnapshotKind::Automatic, name, reason) };
+    txn.take_snapshot(realm, &record)?;
     Ok(())
 }

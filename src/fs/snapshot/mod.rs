@@ -6,13 +6,17 @@
 //! ones and stay the same for as long as the mount lives.
 
 mod automatic;
+mod control;
 mod fork;
 mod manage;
 mod names;
+mod request;
 mod restore;
 mod retention;
+mod tell;
 mod tree;
 mod views;
 
 pub(in crate::fs) use automatic::Automatic;
+pub use request::{Refusal, Reply, Request};
 pub(in crate::fs) use views::{View, Views};

@@ -45,7 +45,7 @@ mod tests {
 
     fn snapshot(epoch: Epoch, secs: i64, kind: SnapshotKind) -> (Epoch, SnapshotRecord) {
         let time = Timestamp { secs, nanos: 0 };
-        (epoch, SnapshotRecord { kind, name: Vec::new(), time, reason: String::new() })
+        (epoch, SnapshotRecord { time, ..SnapshotRecord::new(kind, Vec::new(), "") })
     }
 
     const NOON: i64 = 1_796_040_000;

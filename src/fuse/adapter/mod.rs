@@ -209,7 +209,7 @@ impl Filesystem for Adapter {
 
     fn write(
         &self,
-        _: &Request,
+        request: &Request,
         _: INodeNo,
         fh: FileHandle,
         offset: u64,
@@ -219,6 +219,9 @@ impl Filesystem for Adapter {
         _: Option<LockOwner>,
         reply: ReplyWrite,
     ) {
+        if self.fs.is_control_file(fh.0) {
+            return file::control(&self.fs, &self.pool, request, fh.0, (offset, data), reply);
+        }
         file::write(&self.fs, fh.0, offset, data, write_flags, flags.0, reply);
     }
 

@@ -7,7 +7,7 @@ use std::time::Duration;
 use threadfs::engine::{Keyspace, View};
 use threadfs::fs::{Fs, Node, RenameMode, SetAttr};
 use threadfs::store::key;
-use threadfs::store::record::{SnapshotKind, SnapshotRecord, Timestamp};
+use threadfs::store::record::{SnapshotKind, SnapshotRecord};
 
 use super::blind::{Blind, Kernel};
 use crate::support::*;
@@ -30,8 +30,7 @@ fn patiently(run: impl FnOnce() + Send + 'static) {
 
 /// What the daemon does beside the requests.
 fn background(fs: &Fs, ended: &AtomicBool) {
-    let record =
-        SnapshotRecord { kind: SnapshotKind::Home, name: Vec::new(), time: Timestamp::now(), reason: String::new() };
+    let record = SnapshotRecord::new(SnapshotKind::Home, Vec::new(), "");
     while !ended.load(Ordering::SeqCst) {
         let number = fs.store().take_home_snapshot(b"s", &record).unwrap();
         fs.tick();

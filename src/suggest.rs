@@ -46,6 +46,24 @@ pub fn nearest<'a>(given: &str, candidates: impl IntoIterator<Item = &'a str>) -
         .map(|(_, candidate)| candidate)
 }
 
+/// Up to three of the names that a user may have meant, the likeliest first.
+pub fn nearest_names<'a>(given: &str, candidates: impl IntoIterator<Item = &'a str>) -> Vec<&'a str> {
+    let limit = (given.chars().count() / 2).clamp(2, 8);
+    let given = given.to_lowercase();
+    let mut scored: Vec<(usize, &str)> = candidates
+        .into_iter()
+        .map(|candidate| {
+            let lower = candidate.to_lowercase();
+            // The beginning or another part of a long name is near, too.
+            let part = !given.is_empty() && lower.contains(&given);
+            (if part { 1 } else { distance(&given, &lower) }, candidate)
+        })
+        .filter(|(score, _)| *score <= limit)
+        .collect();
+    scored.sort();
+    scored.into_iter().take(3).map(|(_, candidate)| candidate).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -67,5 +85,13 @@ mod tests {
         assert_eq!(nearest("on_invlaid", keys), Some("documents.on_invalid"));
         assert_eq!(nearest("something.else", keys), None);
         assert_eq!(nearest("", keys), None);
+    }
+
+    #[test]
+    fn names_by_nearness() {
+        let names = ["before", "beforehand", "auto-20261130T115500.123Z", "x"];
+        assert_eq!(nearest_names("befor", names), ["before", "beforehand"]);
+        assert_eq!(nearest_names("20261130", names), ["auto-20261130T115500.123Z"]);
+        assert!(nearest_names("something", names).is_empty());
     }
 }

@@ -1,0 +1,76 @@
+//! What a snapshot tells of itself: the extended attributes `user.threadfs.*` of its directory.
+
+use super::views::View;
+use crate::fs::error::{Result, refuse};
+use crate::fs::virtualdir::rfc3339;
+use crate::fs::{Fs, Node};
+use crate::store::record::{SnapshotKind, SnapshotRecord};
+use crate::store::{Epoch, ROOT, RealmId, Records};
+
+/// What the names of these attributes begin with.
+const PREFIX: &[u8] = b"user.threadfs.";
+
+/// As it stands in attributes and replies.
+pub(super) fn kind(kind: SnapshotKind) -> &'static str {
+    match kind {
+        SnapshotKind::Named => "named",
+        SnapshotKind::Automatic => "automatic",
+        SnapshotKind::Home => "home",
+    }
+}
+
+/// An attribute that is known from the record alone; None for one that is not there.
+fn known(epoch: Epoch, record: &SnapshotRecord, name: &str) -> Option<Vec<u8>> {
+    Some(match name {
+        "name" => record.name.clone(),
+        "time" => rfc3339(record.time).into_bytes(),
+        "version" => epoch.to_string().into_bytes(),
+        "kind" => kind(record.kind).into(),
+        "reason" if !record.reason.is_empty() => record.reason.clone().into_bytes(),
+        "pid" if record.pid != 0 => record.pid.to_string().into_bytes(),
+        "command" if !record.command.is_empty() => record.command.clone().into_bytes(),
+        _ => return None,
+    })
+}
+
+const KNOWN: [&str; 7] = ["name", "time", "version", "kind", "reason", "pid", "command"];
+
+impl Fs {
+    /// Attributes as they were; of a snapshot's root also its own.
+    pub(in crate::fs) fn getxattr_view(&self, node: Node, name: &[u8]) -> Result<Vec<u8>> {
+        let View::At(realm, epoch) = self.views.of(node)? else { return refuse(libc::ENODATA) };
+        if let (ROOT, Some(own)) = (node.local, name.strip_prefix(PREFIX)) {
+            if let Some(record) = self.snapshot_numbered(realm, epoch)? {
+                if let Some(value) = std::str::from_utf8(own).ok().and_then(|own| known(epoch, &record, own)) {
+                    return Ok(value);
+                }
+            }
+        }
+        match self.past(realm, epoch)?.xattr(realm, node.local, name)? {
+            Some(value) => Ok(value),
+            None => refuse(libc::ENODATA),
+        }
+    }
+
+    pub(super) fn snapshot_numbered(&self, realm: RealmId, epoch: Epoch) -> Result<Option<SnapshotRecord>> {
+        let found = self.snapshots_of(realm)?.into_iter().find(|(number, _)| *number == epoch);
+        Ok(found.map(|(_, record)| record))
+    }
+
+    pub(in crate::fs) fn listxattr_view(&self, node: Node) -> Result<Vec<u8>> {
+        let View::At(realm, epoch) = self.views.of(node)? else { return Ok(Vec::new()) };
+        let mut names = self.past(realm, epoch)?.xattr_names(realm, node.local)?;
+        if node.local == ROOT {
+            if let Some(record) = self.snapshot_numbered(realm, epoch)? {
+                let own = KNOWN.into_iter().filter(|own| known(epoch, &record, own).is_some());
+                for own in own {
+                    let name = [PREFIX, own.as_bytes()].concat();
+                    if !names.contains(&name) {
+                        names.push(name);
+                    }
+                }
+            }
+        }
+        Ok(names.into_iter().flat_map(|name| name.into_iter().chain([0])).collect())
+    }
+}
