@@ -11,6 +11,7 @@ pub mod check;
 mod chunk;
 pub mod codec;
 pub mod collect;
+pub mod diff;
 mod error;
 mod history;
 pub mod key;
@@ -23,6 +24,7 @@ mod room;
 pub mod snapshot;
 mod sync;
 mod txn;
+mod unique;
 mod write;
 
 use std::collections::{BTreeMap, BTreeSet};

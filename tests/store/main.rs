@@ -12,3 +12,4 @@ mod promises;
 mod races;
 mod transactions;
 mod tree;
+mod unique;
