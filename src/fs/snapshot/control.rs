@@ -89,9 +89,10 @@ impl Fs {
         match request {
             Request::Create { name, reason } => self.control_create(caller, realm, name, reason),
             Request::Restore { name, paths } => self.control_restore(realm, &name, &paths),
-            Request::Diff { .. } | Request::Log { .. } | Request::Versions { .. } | Request::Show { .. } => {
-                Err(Refusal::new(libc::EOPNOTSUPP, "not there yet"))
-            }
+            Request::Diff { from, to } => self.control_diff(realm, &from, to.as_deref()),
+            Request::Log { paths } => self.control_log(realm, paths),
+            Request::Versions { path } => self.control_versions(realm, path.as_deref()),
+            Request::Show { path, version } => self.control_show(realm, &path, version),
         }
     }
 

@@ -7,7 +7,9 @@
 
 mod automatic;
 mod control;
+mod diff;
 mod fork;
+mod log;
 mod manage;
 mod names;
 mod request;

@@ -35,6 +35,9 @@ fn known(epoch: Epoch, record: &SnapshotRecord, name: &str) -> Option<Vec<u8>> {
 
 const KNOWN: [&str; 7] = ["name", "time", "version", "kind", "reason", "pid", "command"];
 
+/// What has to be computed: a list only names these.
+const COMPUTED: [&str; 2] = ["bytes", "changes"];
+
 impl Fs {
     /// Attributes as they were; of a snapshot's root also its own.
     pub(in crate::fs) fn getxattr_view(&self, node: Node, name: &[u8]) -> Result<Vec<u8>> {
@@ -43,6 +46,15 @@ impl Fs {
             if let Some(record) = self.snapshot_numbered(realm, epoch)? {
                 if let Some(value) = std::str::from_utf8(own).ok().and_then(|own| known(epoch, &record, own)) {
                     return Ok(value);
+                }
+                match own {
+                    b"bytes" => return Ok(self.store.unique_bytes(realm, epoch)?.to_string().into_bytes()),
+                    b"changes" => {
+                        if let Some(counts) = self.counts_of(realm, epoch)? {
+                            return Ok(counts.to_string().into_bytes());
+                        }
+                    }
+                    _ => {}
                 }
             }
         }
@@ -63,7 +75,7 @@ impl Fs {
         if node.local == ROOT {
             if let Some(record) = self.snapshot_numbered(realm, epoch)? {
                 let own = KNOWN.into_iter().filter(|own| known(epoch, &record, own).is_some());
-                for own in own {
+                for own in own.chain(COMPUTED) {
                     let name = [PREFIX, own.as_bytes()].concat();
                     if !names.contains(&name) {
                         names.push(name);
