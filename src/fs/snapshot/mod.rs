@@ -13,6 +13,7 @@ mod log;
 mod manage;
 mod names;
 mod request;
+mod requests;
 mod restore;
 mod retention;
 mod tell;
@@ -21,4 +22,5 @@ mod views;
 
 pub(in crate::fs) use automatic::Automatic;
 pub use request::{Refusal, Reply, Request};
+pub(in crate::fs) use requests::is_request;
 pub(in crate::fs) use views::{View, Views};

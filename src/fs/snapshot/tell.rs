@@ -38,6 +38,9 @@ const KNOWN: [&str; 7] = ["name", "time", "version", "kind", "reason", "pid", "c
 /// What has to be computed: a list only names these.
 const COMPUTED: [&str; 2] = ["bytes", "changes"];
 
+/// Those of a snapshot that has none before it to compare with.
+const COMPUTED_OF_FIRST: [&str; 1] = ["bytes"];
+
 impl Fs {
     /// Attributes as they were; of a snapshot's root also its own.
     pub(in crate::fs) fn getxattr_view(&self, node: Node, name: &[u8]) -> Result<Vec<u8>> {
@@ -73,9 +76,13 @@ impl Fs {
         let View::At(realm, epoch) = self.views.of(node)? else { return Ok(Vec::new()) };
         let mut names = self.past(realm, epoch)?.xattr_names(realm, node.local)?;
         if node.local == ROOT {
-            if let Some(record) = self.snapshot_numbered(realm, epoch)? {
-                let own = KNOWN.into_iter().filter(|own| known(epoch, &record, own).is_some());
-                for own in own.chain(COMPUTED) {
+            let all = self.snapshots_of(realm)?;
+            if let Some((_, record)) = all.iter().find(|(number, _)| *number == epoch) {
+                // Nothing changed since the one before the first.
+                let computed: &[&str] =
+                    if all.first().is_some_and(|(first, _)| *first < epoch) { &COMPUTED } else { &COMPUTED_OF_FIRST };
+                let own = KNOWN.iter().filter(|own| known(epoch, record, own).is_some()).chain(computed);
+                for own in own {
                     let name = [PREFIX, own.as_bytes()].concat();
                     if !names.contains(&name) {
                         names.push(name);

@@ -22,6 +22,7 @@ use fuser::{
 };
 use parking_lot::Mutex;
 
+use super::convert;
 use super::pool::Pool;
 use crate::fs::{Fs, Node};
 
@@ -313,8 +314,17 @@ impl Filesystem for Adapter {
         meta::statfs(&self.fs, reply);
     }
 
-    fn setxattr(&self, _: &Request, ino: INodeNo, name: &OsStr, value: &[u8], flags: i32, _: u32, reply: ReplyEmpty) {
-        xattr::set(&self.fs, node(ino), bytes(name), value, flags, reply);
+    fn setxattr(
+        &self,
+        request: &Request,
+        ino: INodeNo,
+        name: &OsStr,
+        value: &[u8],
+        flags: i32,
+        _: u32,
+        reply: ReplyEmpty,
+    ) {
+        xattr::set(&self.fs, convert::caller(request), (node(ino), bytes(name)), value, flags, reply);
     }
 
     fn getxattr(&self, _: &Request, ino: INodeNo, name: &OsStr, size: u32, reply: ReplyXattr) {

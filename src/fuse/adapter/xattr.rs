@@ -2,7 +2,7 @@
 
 use fuser::{ReplyEmpty, ReplyXattr};
 
-use crate::fs::{Fs, Node, Result};
+use crate::fs::{Caller, Fs, Node, Result};
 use crate::fuse::reply::{Fail, empty, run};
 
 /// Attributes that only root sees, xattr(7).
@@ -32,8 +32,8 @@ pub(super) fn list(fs: &Fs, uid: u32, node: Node, size: u32, reply: ReplyXattr) 
     });
 }
 
-pub(super) fn set(fs: &Fs, node: Node, name: &[u8], data: &[u8], flags: i32, reply: ReplyEmpty) {
-    empty(fs, "setxattr", reply, || fs.setxattr(node, name, data, flags));
+pub(super) fn set(fs: &Fs, caller: Caller, at: (Node, &[u8]), data: &[u8], flags: i32, reply: ReplyEmpty) {
+    empty(fs, "setxattr", reply, || fs.setxattr_by(caller, at.0, at.1, data, flags));
 }
 
 pub(super) fn remove(fs: &Fs, node: Node, name: &[u8], reply: ReplyEmpty) {
