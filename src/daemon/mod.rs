@@ -11,6 +11,7 @@ mod metrics;
 mod mountinfo;
 mod status;
 mod sys;
+pub mod thread;
 mod virtual_files;
 
 pub use clock::{local as local_time, parse as parse_time};

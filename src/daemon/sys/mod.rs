@@ -5,6 +5,7 @@ mod mount;
 mod process;
 mod signals;
 mod stdio;
+mod xattr;
 
 pub use fork::{Forked, fork, wait_for_child};
 pub use mount::{probe_filesystem, sync_filesystem, unmount};
@@ -13,6 +14,7 @@ pub use process::{
 };
 pub use signals::Signals;
 pub use stdio::{null_stdin, redirect_output};
+pub use xattr::set_attribute;
 
 use std::ffi::CString;
 use std::io;

@@ -19,7 +19,7 @@ use crate::fs::handle::Handle;
 use crate::fs::{Fs, Node};
 use crate::store::record::{Kind, SnapshotRecord, Timestamp};
 use crate::store::{Epoch, HOME, Local, RealmId};
-use crate::suggest::nearest_names;
+use crate::suggest::unknown;
 
 /// The name.
 pub(super) const CONTROL: &[u8] = b".control";
@@ -154,14 +154,7 @@ impl Fs {
             }
         } else {
             let names: Vec<String> = all.iter().map(|(_, record)| escaped(&record.name)).collect();
-            let near = nearest_names(name, names.iter().map(String::as_str));
-            let near: Vec<String> = near.into_iter().map(|near| format!("{near:?}")).collect();
-            match near.len() {
-                _ if names.is_empty() => format!("there is no snapshot {name:?}, nor any other"),
-                0 => format!("there is no snapshot {name:?}, nor one with a name like it"),
-                1 => format!("there is no snapshot {name:?}; the nearest is {}", near.concat()),
-                _ => format!("there is no snapshot {name:?}; the nearest are {}", near.join(", ")),
-            }
+            unknown("snapshot", name, names.iter().map(String::as_str))
         };
         Err(Refusal::new(libc::ENOENT, message))
     }
