@@ -163,8 +163,14 @@ fn documents_field_by_field_and_the_status() {
     actor.run("P('a.json').write_text('{\"id\": \"x\", \"list\": [1], \"new/er\": null}')");
     assert_eq!(
         mount.threadfs(&["diff", "threads/t", "a"]).ok(),
-        "~ a.json  (content, 38 to 40 bytes)\n\
-                 ~ /id: 1 -> \"x\"\n    - /list/1: 2\n    - /old: true\n    + /new~1er: null\n"
+        [
+            "~ a.json  (content, 38 to 40 bytes)\n",
+            "    ~ /id: 1 -> \"x\"\n",
+            "    - /list/1: 2\n",
+            "    - /old: true\n",
+            "    + /new~1er: null\n"
+        ]
+        .concat()
     );
     assert_eq!(mount.threadfs(&["diff", "threads/t", "a", "--exit-code"]).status.code(), Some(1));
     let reply = mount.threadfs_json(&["diff", "threads/t", "a", "--json"]);

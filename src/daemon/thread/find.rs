@@ -52,10 +52,11 @@ pub(super) fn find(given: &OsStr, mount: Option<&Path>) -> Result<Thread, Error>
         return Err(Error::Refused(format!("{} does not exist", given.display())));
     }
     // A thread in the current directory, before the ids of all.
-    if mount.is_none() && is_thread(Path::new(given)) {
-        if let Some(thread) = at_path(Path::new(given))? {
-            return Ok(thread);
-        }
+    if mount.is_none()
+        && is_thread(Path::new(given))
+        && let Some(thread) = at_path(Path::new(given))?
+    {
+        return Ok(thread);
     }
     match mount_meant(given, mount) {
         Ok(mountpoint) => by_id(given, mountpoint),

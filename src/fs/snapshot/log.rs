@@ -62,10 +62,10 @@ impl Fs {
             "command": record.command,
             "bytes": self.store.unique_bytes(realm, epoch)?,
         });
-        if let (Some(before), Some(entry)) = (before, entry.as_object_mut()) {
-            if let Value::Object(changed) = self.changed(realm, before, Some(epoch), paths)? {
-                entry.extend(changed);
-            }
+        if let (Some(before), Some(entry)) = (before, entry.as_object_mut())
+            && let Value::Object(changed) = self.changed(realm, before, Some(epoch), paths)?
+        {
+            entry.extend(changed);
         }
         Ok(entry)
     }

@@ -45,21 +45,10 @@ impl Fs {
     /// Attributes as they were; of a snapshot's root also its own.
     pub(in crate::fs) fn getxattr_view(&self, node: Node, name: &[u8]) -> Result<Vec<u8>> {
         let View::At(realm, epoch) = self.views.of(node)? else { return refuse(libc::ENODATA) };
-        if let (ROOT, Some(own)) = (node.local, name.strip_prefix(PREFIX)) {
-            if let Some(record) = self.snapshot_numbered(realm, epoch)? {
-                if let Some(value) = std::str::from_utf8(own).ok().and_then(|own| known(epoch, &record, own)) {
-                    return Ok(value);
-                }
-                match own {
-                    b"bytes" => return Ok(self.store.unique_bytes(realm, epoch)?.to_string().into_bytes()),
-                    b"changes" => {
-                        if let Some(counts) = self.counts_of(realm, epoch)? {
-                            return Ok(counts.to_string().into_bytes());
-                        }
-                    }
-                    _ => {}
-                }
-            }
+        if let (ROOT, Some(own)) = (node.local, name.strip_prefix(PREFIX))
+            && let Some(value) = self.own_attribute(realm, epoch, own)?
+        {
+            return Ok(value);
         }
         match self.past(realm, epoch)?.xattr(realm, node.local, name)? {
             Some(value) => Ok(value),
@@ -67,9 +56,14 @@ impl Fs {
         }
     }
 
-    pub(super) fn snapshot_numbered(&self, realm: RealmId, epoch: Epoch) -> Result<Option<SnapshotRecord>> {
-        let found = self.snapshots_of(realm)?.into_iter().find(|(number, _)| *number == epoch);
-        Ok(found.map(|(_, record)| record))
+    fn own_attribute(&self, realm: RealmId, epoch: Epoch, own: &[u8]) -> Result<Option<Vec<u8>>> {
+        let all = self.snapshots_of(realm)?;
+        let Some((_, record)) = all.iter().find(|(number, _)| *number == epoch) else { return Ok(None) };
+        Ok(match own {
+            b"bytes" => Some(self.store.unique_bytes(realm, epoch)?.to_string().into_bytes()),
+            b"changes" => self.counts_of(realm, epoch)?.map(|counts| counts.to_string().into_bytes()),
+            own => std::str::from_utf8(own).ok().and_then(|own| known(epoch, record, own)),
+        })
     }
 
     pub(in crate::fs) fn listxattr_view(&self, node: Node) -> Result<Vec<u8>> {
