@@ -61,7 +61,7 @@ impl World {
 #[test]
 fn what_is_told_is_what_is_freed() {
     let mut sum = 0;
-    for seed in 0..60 {
+    for seed in 0..200 {
         let (engine, store) = store();
         let mut txn = store.begin(&[HOME]).unwrap();
         let realm = txn.new_realm(&directory()).unwrap();
