@@ -64,6 +64,19 @@ pub fn nearest_names<'a>(given: &str, candidates: impl IntoIterator<Item = &'a s
     scored.into_iter().take(3).map(|(_, candidate)| candidate).collect()
 }
 
+/// "there is no snapshot X", with what may have been meant.
+pub fn unknown<'a>(what: &str, given: &str, names: impl IntoIterator<Item = &'a str>) -> String {
+    let names: Vec<&str> = names.into_iter().collect();
+    let near: Vec<String> =
+        nearest_names(given, names.iter().copied()).into_iter().map(|near| format!("{near:?}")).collect();
+    match near.len() {
+        _ if names.is_empty() => format!("there is no {what} {given:?}, nor any other"),
+        0 => format!("there is no {what} {given:?}, nor one with a name like it"),
+        1 => format!("there is no {what} {given:?}; the nearest is {}", near.concat()),
+        _ => format!("there is no {what} {given:?}; the nearest are {}", near.join(", ")),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -93,5 +106,7 @@ mod tests {
         assert_eq!(nearest_names("befor", names), ["before", "beforehand"]);
         assert_eq!(nearest_names("20261130", names), ["auto-20261130T115500.123Z"]);
         assert!(nearest_names("something", names).is_empty());
+        assert_eq!(unknown("snapshot", "y", []), "there is no snapshot \"y\", nor any other");
+        assert_eq!(unknown("snapshot", "befora", names), "there is no snapshot \"befora\"; the nearest is \"before\"");
     }
 }

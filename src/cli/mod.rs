@@ -6,11 +6,18 @@
 mod completions;
 mod config;
 mod deleted;
+mod diff;
+mod fork;
 mod fsck;
 mod locks;
+mod log;
 mod mount;
 mod rejected;
+mod restore;
+mod show;
+mod snapshot;
 mod status;
+mod target;
 mod text;
 mod umount;
 mod undelete;
@@ -43,13 +50,19 @@ enum Command {
     Rejected(rejected::Args),
     Deleted(deleted::Args),
     Undelete(undelete::Args),
+    Snapshot(snapshot::Args),
+    Log(log::Args),
+    Diff(diff::Args),
+    Show(show::Args),
+    Restore(restore::Args),
+    Fork(fork::Args),
     Config(config::Args),
     Fsck(fsck::Args),
     Completions(completions::Args),
 }
 
-fn dispatch(command: Command) -> Output {
-    match command {
+fn dispatch(command: Command) -> Result<(Vec<u8>, ExitCode), Error> {
+    let output = match command {
         Command::Mount(args) => mount::run(args),
         Command::Umount(args) => umount::run(&args),
         Command::Status(args) => status::run(&args),
@@ -57,10 +70,18 @@ fn dispatch(command: Command) -> Output {
         Command::Rejected(args) => rejected::run(&args),
         Command::Deleted(args) => deleted::run(&args),
         Command::Undelete(args) => undelete::run(&args),
+        Command::Snapshot(args) => snapshot::run(&args),
+        Command::Log(args) => log::run(&args),
+        // The only one whose status says more than that it was done.
+        Command::Diff(args) => return diff::run(&args),
+        Command::Show(args) => show::run(&args),
+        Command::Restore(args) => restore::run(&args),
+        Command::Fork(args) => fork::run(&args),
         Command::Config(args) => config::run(args),
         Command::Fsck(args) => fsck::run(&args),
         Command::Completions(args) => completions::run(&args),
-    }
+    };
+    output.map(|output| (output, ExitCode::SUCCESS))
 }
 
 /// Runs the command that this process was given: exit status 0 when it did what it should, 1
@@ -75,7 +96,7 @@ pub fn run() -> ExitCode {
         }
     };
     match dispatch(cli.command) {
-        Ok(output) => print(&output),
+        Ok((output, status)) => print(&output, status),
         Err(error) => {
             let lines: String = error.to_string().lines().map(|line| prefixed(&text::printable(line))).collect();
             io::stderr().write_all(lines.as_bytes()).unwrap_or_default();
@@ -89,7 +110,7 @@ fn prefixed(line: &str) -> String {
     if line.starts_with(' ') { format!("{line}\n") } else { format!("threadfs: {line}\n") }
 }
 
-fn print(output: &[u8]) -> ExitCode {
+fn print(output: &[u8], status: ExitCode) -> ExitCode {
     let mut stdout = io::stdout().lock();
     match stdout.write_all(output).and_then(|()| stdout.flush()) {
         // A reader that has seen enough, as in `threadfs locks | head`, is no failure.
@@ -98,7 +119,7 @@ fn print(output: &[u8]) -> ExitCode {
             io::stderr().write_all(line.as_bytes()).unwrap_or_default();
             ExitCode::FAILURE
         }
-        _ => ExitCode::SUCCESS,
+        _ => status,
     }
 }
 

@@ -108,6 +108,13 @@ pub fn size_field(entry: &Value, name: &str) -> String {
     entry.get(name).and_then(Value::as_u64).map_or_else(|| field(entry, name), bytes)
 }
 
+/// A document for programs, indented.
+pub fn json_text(document: &Value) -> Vec<u8> {
+    let mut text = serde_json::to_vec_pretty(document).unwrap_or_default();
+    text.push(b'\n');
+    text
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -10,7 +10,7 @@ use super::status::Status;
 use super::sys;
 
 /// The type under which the kernel lists a threadfs mount.
-const KIND: &str = "fuse.threadfs";
+pub(super) const KIND: &str = "fuse.threadfs";
 
 /// The directory of the daemon's own files below the mountpoint.
 pub const DIRECTORY: &str = ".threadfs";

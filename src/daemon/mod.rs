@@ -11,6 +11,7 @@ mod metrics;
 mod mountinfo;
 mod status;
 mod sys;
+pub mod thread;
 mod undelete;
 mod virtual_files;
 

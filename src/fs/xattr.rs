@@ -75,6 +75,9 @@ impl Fs {
         if name.starts_with(b"system.") {
             return refuse(libc::EOPNOTSUPP);
         }
+        if super::snapshot::is_request(name) {
+            return refuse(libc::EPERM);
+        }
         let pending = self.with_pending(node, |pending| {
             let names: Vec<Vec<u8>> = pending.xattrs.keys().cloned().collect();
             check_set(&names, name, flags)?;

@@ -13,6 +13,7 @@ pub mod check;
 mod chunk;
 pub mod codec;
 pub mod collect;
+pub mod diff;
 mod error;
 mod fork;
 mod history;
@@ -29,6 +30,7 @@ pub mod snapshot;
 mod sync;
 mod txn;
 mod txn_read;
+mod unique;
 mod write;
 
 use std::collections::{BTreeMap, BTreeSet};

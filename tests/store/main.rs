@@ -13,3 +13,4 @@ mod promises;
 mod races;
 mod transactions;
 mod tree;
+mod unique;

@@ -290,6 +290,18 @@ impl Mount {
         run(threadfs([name]).arg(&self.path).args(arguments), COMMAND)
     }
 
+    /// Runs any command of the program in the root of the mount.
+    pub fn threadfs(&self, arguments: &[&str]) -> Done {
+        run(threadfs(arguments.iter().copied()).current_dir(&self.path).env_remove("DEER_FLOW_HOME"), COMMAND)
+    }
+
+    /// The same, for a command that prints JSON.
+    #[track_caller]
+    pub fn threadfs_json(&self, arguments: &[&str]) -> Value {
+        let text = self.threadfs(arguments).ok();
+        serde_json::from_str(&text).unwrap_or_else(|error| panic!("{arguments:?}: {error}: {text}"))
+    }
+
     /// A file under `.threadfs` that is JSON.
     #[track_caller]
     pub fn control(&self, name: &str) -> Value {

@@ -13,7 +13,7 @@ impl Fs {
     /// EIO for content that is damaged.
     pub fn read<T>(&self, fh: u64, offset: u64, size: u32, reply: impl FnOnce(&[u8]) -> T) -> Result<T> {
         let handle = self.handle(fh)?;
-        if handle.node().is_view() {
+        if handle.node().is_view() && !self.is_control_file(fh) {
             let (reader, content, length) = self.past_content(handle.node())?;
             return read_range(&reader, &content, length, offset, size, reply);
         }

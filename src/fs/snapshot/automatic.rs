@@ -276,12 +276,17 @@ impl Fs {
 
 /// Takes one, for a process if one is known.
 fn take_automatic(txn: &mut Txn<'_>, realm: RealmId, reason: String, pid: u32) -> Result<()> {
+    txn.take_snapshot(realm, &automatic_record(reason, pid))?;
+    Ok(())
+}
+
+/// An automatic snapshot that is taken now, for a process if one is known.
+pub(super) fn automatic_record(reason: String, pid: u32) -> SnapshotRecord {
     let time = Timestamp::now();
     let name = [AUTOMATIC, unique_stamp(time).as_bytes()].concat();
     let command = if pid == 0 { String::new() } else { command_of(pid, COMMAND_MAX) };
     let record = SnapshotRecord { time, ..SnapshotRecord::new(SnapshotKind::Automatic, name, reason) };
-    txn.take_snapshot(realm, &record.taken_by(pid, command))?;
-    Ok(())
+    record.taken_by(pid, command)
 }
 
 /// A time as it stands in a name, moved on where another snapshot has that name.

@@ -13,6 +13,15 @@ impl Fs {
     /// # Errors
     /// EINVAL where the name is no thread's; EEXIST; ENOENT for a thread or a snapshot that is gone.
     pub fn fork(&self, source: RealmId, at: Option<Epoch>, dir: Node, name: &[u8]) -> Result<()> {
+        let mut timer = self.metrics.snapshot_seconds("fork");
+        let done = self.fork_in(source, at, dir, name);
+        if done.is_err() {
+            timer.fail();
+        }
+        done
+    }
+
+    fn fork_in(&self, source: RealmId, at: Option<Epoch>, dir: Node, name: &[u8]) -> Result<()> {
         names::check_new(dir, name)?;
         if source == HOME || dir.realm != HOME || !self.rules.is_thread(&*self.rules_of(dir)?, name) {
             return refuse(libc::EINVAL);

@@ -2,17 +2,17 @@
 
 use std::ops::ControlFlow;
 
+use super::control::COMMAND_BYTES;
 use super::names::{self, time_in};
 use super::views::View;
 use crate::engine::Keyspace;
+use crate::fs::attr::Caller;
 use crate::fs::error::{Result, refuse};
 use crate::fs::namespace::Entry;
-use crate::fs::{Caller, Fs, Node, process};
+use crate::fs::process::command_of;
+use crate::fs::{Fs, Node};
 use crate::store::record::{SnapshotKind, SnapshotRecord};
 use crate::store::{Epoch, HOME, RealmId, key, try_scan};
-
-/// So much of the command of the process that took a snapshot is kept, in bytes.
-const COMMAND_MAX: usize = 200;
 
 impl Fs {
     /// The snapshots of a realm, oldest first; of the home, those of everything.
@@ -44,14 +44,26 @@ impl Fs {
     /// EEXIST; EINVAL and ENAMETOOLONG for the name; EROFS within a snapshot; ENOSPC.
     pub(in crate::fs) fn take_by_name(&self, caller: Caller, dir: Node, name: &[u8]) -> Result<Entry> {
         let View::Snapshots(realm) = self.views.of(dir)? else { return refuse(libc::EROFS) };
+        let (epoch, _) = self.take_named(caller, realm, name, String::new())?;
+        self.view_entry(self.views.root(View::At(realm, epoch))?)
+    }
+
+    /// Takes a snapshot that a user names.
+    pub(super) fn take_named(
+        &self,
+        caller: Caller,
+        realm: RealmId,
+        name: &[u8],
+        reason: String,
+    ) -> Result<(Epoch, SnapshotRecord)> {
         names::check_new(name)?;
+        let command = command_of(caller.pid, COMMAND_BYTES);
         let _one_at_a_time = self.snapshot_names.lock();
         if self.snapshot_named(realm, name)?.is_some() {
             return refuse(libc::EEXIST);
         }
         let kind = if realm == HOME { SnapshotKind::Home } else { SnapshotKind::Named };
-        let command = process::command_of(caller.pid, COMMAND_MAX);
-        let record = SnapshotRecord::new(kind, name, "").taken_by(caller.pid, command);
+        let record = SnapshotRecord::new(kind, name, reason).taken_by(caller.pid, command);
         let _timer = self.metrics.snapshot_seconds("take");
         let epoch = match realm {
             HOME => self.store.take_home_snapshot(name, &record)?,
@@ -60,7 +72,7 @@ impl Fs {
         let counter = if realm == HOME { &self.metrics.snapshots_home } else { &self.metrics.snapshots_named };
         counter.add(1);
         self.note_change();
-        self.view_entry(self.views.root(View::At(realm, epoch))?)
+        Ok((epoch, record))
     }
 
     /// rmdir in `.snapshots`: drops a snapshot.

@@ -6,18 +6,26 @@
 //! ones and stay the same for as long as the mount lives.
 
 mod automatic;
+mod control;
 mod deleted;
+mod diff;
 mod fork;
+mod log;
 mod manage;
 mod names;
+mod request;
+mod requests;
 mod restore;
 mod retention;
+mod tell;
 mod tree;
 mod undelete;
 mod views;
 
 pub(in crate::fs) use automatic::Automatic;
 pub(in crate::fs) use deleted::DeletedThreads;
+pub use request::{Refusal, Reply, Request};
+pub(in crate::fs) use requests::is_request;
 pub use restore::Restored;
 pub use undelete::UNDELETE;
 pub(in crate::fs) use views::{View, Views};

@@ -1,5 +1,6 @@
 //! The names in `.snapshots`.
 
+use super::control::CONTROL;
 use crate::fs::error::{Result, refuse};
 use crate::store::record::Timestamp;
 
@@ -20,7 +21,8 @@ pub(super) fn check_new(name: &[u8]) -> Result<()> {
     if name.len() > NAME_MAX {
         return refuse(libc::ENAMETOOLONG);
     }
-    if name.is_empty() || name.first() == Some(&AT) || name.starts_with(AUTOMATIC) || name.contains(&b'/') {
+    let reserved = name == CONTROL || name.first() == Some(&AT) || name.starts_with(AUTOMATIC);
+    if reserved || name.is_empty() || name == b"." || name == b".." || name.iter().any(|byte| b"/\0".contains(byte)) {
         return refuse(libc::EINVAL);
     }
     Ok(())

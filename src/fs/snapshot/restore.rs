@@ -6,32 +6,54 @@ use crate::fs::{Fs, Node};
 use crate::store::record::SnapshotRecord;
 use crate::store::{Epoch, HOME, RealmId, Refusal, Restoration};
 
-/// What a restore did.
-#[derive(Debug)]
-pub struct Restored {
-    /// The name of the snapshot that was taken first.
-    pub safety: Vec<u8>,
-    /// How many inodes and names are different now.
-    pub changes: u64,
+/// What came of a restore.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Restored {
+    /// Everything was as it had been: nothing was done.
+    Already,
+    /// It is done.
+    Done {
+        /// The name of the snapshot that was taken first.
+        safety: Vec<u8>,
+        /// How many directories and names are different now.
+        changes: u64,
+    },
+    /// Nothing was done, because of a path.
+    Refused {
+        /// Which one.
+        path: Vec<u8>,
+        /// Why.
+        why: Refusal,
+    },
 }
 
 impl Fs {
-    /// Makes a thread, or some paths in it, what it was at a snapshot; None when it is that already.
-    /// `safety` is the snapshot that is taken first. When it returns, the kernel has forgotten
-    /// whatever became untrue: not to be called from a thread that serves requests.
+    /// Makes a thread, or some paths in it, what it was at a snapshot. `safety` is the snapshot that is
+    /// taken first. When it returns, the kernel has forgotten whatever became untrue: not to be called
+    /// from a thread that serves requests.
     ///
     /// # Errors
-    /// ENOENT for a snapshot that is gone, for a path that it does not have, and for one whose directory
-    /// does not exist now; EFBIG for a file over 1 GiB that lives on under another name, so that it would
-    /// have to be copied.
+    /// ENOENT for a snapshot or a thread that is gone; EINVAL for the whole home; ENOSPC.
     pub fn restore(
         &self,
         realm: RealmId,
         to: Epoch,
         safety: &SnapshotRecord,
         paths: &[Vec<u8>],
-    ) -> Result<Option<Restored>> {
-        if realm == HOME || self.store.realm(realm).is_none() {
+    ) -> Result<Restored> {
+        let mut timer = self.metrics.snapshot_seconds("restore");
+        let done = self.restore_in(realm, to, safety, paths);
+        if done.is_err() {
+            timer.fail();
+        }
+        done
+    }
+
+    fn restore_in(&self, realm: RealmId, to: Epoch, safety: &SnapshotRecord, paths: &[Vec<u8>]) -> Result<Restored> {
+        if realm == HOME {
+            return refuse(libc::EINVAL);
+        }
+        if self.store.realm(realm).is_none() {
             return refuse(libc::ENOENT);
         }
         let mut txn = self.store.begin(&[realm])?;
@@ -43,19 +65,20 @@ impl Fs {
             [] => txn.restore(realm, to)?,
             _ => match txn.restore_paths(realm, to, paths)? {
                 Ok(done) => done,
-                Err((_, Refusal::NotThere | Refusal::NoDirectory)) => return refuse(libc::ENOENT),
-                Err((_, Refusal::TooLarge)) => return refuse(libc::EFBIG),
+                Err((path, why)) => return Ok(Restored::Refused { path, why }),
             },
         };
         if done.is_empty() {
-            return Ok(None);
+            return Ok(Restored::Already);
         }
-        let changes = done.directories.len() + done.names.len();
-        txn.grow(RECORD_BYTES * changes as u64);
+        let changes = (done.directories.len() + done.names.len()) as u64;
+        txn.grow(RECORD_BYTES * changes);
         self.commit(txn)?;
-        self.snapshot_was_taken(realm, Some(safety.reason.replace("before", "after")));
+        self.metrics.snapshots_automatic.add(1);
+        let unkept = safety.reason.replacen("before", "after", 1);
+        self.snapshot_was_taken(realm, self.takes_snapshots(realm).then_some(unkept));
         self.restored(realm, done);
-        Ok(Some(Restored { safety: safety.name.clone(), changes: changes as u64 }))
+        Ok(Restored::Done { safety: safety.name.clone(), changes })
     }
 
     /// What is known of a realm in memory, here and in the kernel, is brought up to a restore.

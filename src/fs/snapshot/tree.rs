@@ -3,12 +3,12 @@
 use std::ops::ControlFlow;
 use std::time::Duration;
 
+use super::control;
 use super::views::View;
 use crate::fs::attr::Attr;
 use crate::fs::error::{Result, refuse};
 use crate::fs::file::Opened;
 use crate::fs::namespace::{Entry, ListEntry};
-use crate::fs::virtualdir::rfc3339;
 use crate::fs::{Fs, Node};
 use crate::store::record::{Dirent, Inode, Kind, SnapshotRecord, Target};
 use crate::store::{Epoch, HOME, ROOT, Reader, RealmId, Records, key};
@@ -23,7 +23,7 @@ impl Fs {
     /// # Errors
     /// ESTALE when the snapshot was dropped: what it held may be gone already. That is looked at
     /// after the view was frozen, so whoever gets a reader can read everything.
-    fn past(&self, realm: RealmId, epoch: Epoch) -> Result<Reader<'_>> {
+    pub(super) fn past(&self, realm: RealmId, epoch: Epoch) -> Result<Reader<'_>> {
         let view = self.store.view().at(epoch);
         let Some(state) = self.store.realm(realm) else { return refuse(libc::ESTALE) };
         let state = state.read();
@@ -58,6 +58,7 @@ impl Fs {
                 entry.entry_ttl = self.options.ttl;
                 Ok(entry)
             }
+            View::Snapshots(_) if name == control::CONTROL => self.view_entry(control::node_in(dir)),
             View::Snapshots(realm) => {
                 if let Some((epoch, _)) = self.snapshot_named(realm, name)? {
                     return self.view_entry(self.views.root(View::At(realm, epoch))?);
@@ -85,6 +86,9 @@ impl Fs {
                 let owner = Node { realm, local: ROOT };
                 let inode = self.load(&self.store.reader(), owner)?;
                 let mut attr = Attr::of(node.ino(), &inode, inode.btime);
+                if control::is_control(node) {
+                    return Ok((control::attr_of(attr), Duration::ZERO));
+                }
                 let snapshots = self.snapshots_of(realm)?;
                 if node.local == ROOT {
                     attr.perm = 0o755;
@@ -115,6 +119,7 @@ impl Fs {
                 let (_, inode) = self.past_inode(realm, epoch, node)?;
                 if inode.kind == Kind::Symlink { Ok(inode.target) } else { refuse(libc::EINVAL) }
             }
+            View::Snapshots(_) if control::is_control(node) => refuse(libc::EINVAL),
             View::Snapshots(_) => Ok(self.linked_snapshot(node)?.1.name),
         }
     }
@@ -127,6 +132,7 @@ impl Fs {
             }
         };
         match self.views.of(dir)? {
+            View::Snapshots(_) if dir.local != ROOT => return refuse(libc::ENOTDIR),
             View::Snapshots(realm) => {
                 add(dir, DOT, Kind::Directory, b".");
                 add(Node { realm, local: ROOT }, DOTDOT, Kind::Directory, b"..");
@@ -173,6 +179,9 @@ impl Fs {
     }
 
     pub(in crate::fs) fn open_view(&self, file: Node, flags: i32) -> Result<Opened> {
+        if control::is_control(file) {
+            return self.open_control(file);
+        }
         if flags & libc::O_ACCMODE != libc::O_RDONLY || flags & libc::O_TRUNC != 0 {
             return refuse(libc::EROFS);
         }
@@ -187,42 +196,5 @@ impl Fs {
         let View::At(realm, epoch) = self.views.of(file)? else { return refuse(libc::EISDIR) };
         let (reader, inode) = self.past_inode(realm, epoch, file)?;
         Ok((reader, crate::store::Content::of(realm, file.local, &inode), inode.size))
-    }
-
-    /// Attributes as they were; of a snapshot's root also its own: `user.threadfs.name`, `.time`,
-    /// `.version` (its number) and `.reason`.
-    pub(in crate::fs) fn getxattr_view(&self, node: Node, name: &[u8]) -> Result<Vec<u8>> {
-        let View::At(realm, epoch) = self.views.of(node)? else { return refuse(libc::ENODATA) };
-        if let (ROOT, Some(own)) = (node.local, name.strip_prefix(b"user.threadfs.")) {
-            let records = self.snapshots_of(realm)?;
-            let Some((_, record)) = records.into_iter().find(|(number, _)| *number == epoch) else {
-                return refuse(libc::ENODATA);
-            };
-            match own {
-                b"name" => return Ok(record.name),
-                b"time" => return Ok(rfc3339(record.time).into_bytes()),
-                b"version" => return Ok(epoch.to_string().into_bytes()),
-                b"reason" if !record.reason.is_empty() => return Ok(record.reason.into_bytes()),
-                _ => {}
-            }
-        }
-        match self.past(realm, epoch)?.xattr(realm, node.local, name)? {
-            Some(value) => Ok(value),
-            None => refuse(libc::ENODATA),
-        }
-    }
-
-    pub(in crate::fs) fn listxattr_view(&self, node: Node) -> Result<Vec<u8>> {
-        let View::At(realm, epoch) = self.views.of(node)? else { return Ok(Vec::new()) };
-        let mut names = self.past(realm, epoch)?.xattr_names(realm, node.local)?;
-        if node.local == ROOT {
-            for own in ["name", "time", "version", "reason"] {
-                let name = format!("user.threadfs.{own}").into_bytes();
-                if self.getxattr_view(node, &name).is_ok() && !names.contains(&name) {
-                    names.push(name);
-                }
-            }
-        }
-        Ok(names.into_iter().flat_map(|name| name.into_iter().chain([0])).collect())
     }
 }

@@ -67,6 +67,15 @@ pub(super) fn write(
     }
 }
 
+/// A request to a snapshots' control file: it may take long.
+pub(super) fn control(fs: &Arc<Fs>, pool: &Pool, request: &Request, fh: u64, at: (u64, &[u8]), reply: ReplyWrite) {
+    let (fs, caller, offset, data) = (Arc::clone(fs), convert::caller(request), at.0, at.1.to_vec());
+    pool.run(move || match run(&fs, "control", || fs.control_write(caller, fh, offset, &data)) {
+        Ok(size) => reply.written(size),
+        Err(errno) => reply.fail(errno),
+    });
+}
+
 pub(super) fn flush(fs: &Arc<Fs>, pool: &Pool, pid: u32, fh: u64, reply: ReplyEmpty) {
     if fs.draft_bytes(fh) < LARGE_DRAFT {
         return empty(fs, "flush", reply, || fs.flush(fh, pid));

@@ -22,6 +22,7 @@ use fuser::{
 };
 use parking_lot::Mutex;
 
+use super::convert;
 use super::pool::Pool;
 use crate::fs::{Entry, Fs, Node, UNDELETE};
 
@@ -214,7 +215,7 @@ impl Filesystem for Adapter {
 
     fn write(
         &self,
-        _: &Request,
+        request: &Request,
         _: INodeNo,
         fh: FileHandle,
         offset: u64,
@@ -224,6 +225,9 @@ impl Filesystem for Adapter {
         _: Option<LockOwner>,
         reply: ReplyWrite,
     ) {
+        if self.fs.is_control_file(fh.0) {
+            return file::control(&self.fs, &self.pool, request, fh.0, (offset, data), reply);
+        }
         file::write(&self.fs, fh.0, offset, data, write_flags, flags.0, reply);
     }
 
@@ -328,7 +332,7 @@ impl Filesystem for Adapter {
         if bytes(name) == UNDELETE {
             return xattr::undelete(&self.fs, &self.pool, request, node(ino), value, reply);
         }
-        xattr::set(&self.fs, node(ino), bytes(name), value, flags, reply);
+        xattr::set(&self.fs, convert::caller(request), (node(ino), bytes(name)), value, flags, reply);
     }
 
     fn getxattr(&self, _: &Request, ino: INodeNo, name: &OsStr, size: u32, reply: ReplyXattr) {

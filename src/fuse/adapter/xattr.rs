@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use fuser::{ReplyEmpty, ReplyXattr, Request};
 
-use crate::fs::{Fs, Node, Result};
+use crate::fs::{Caller, Fs, Node, Result};
 use crate::fuse::convert;
 use crate::fuse::pool::Pool;
 use crate::fuse::reply::{Fail, empty, run};
@@ -36,8 +36,8 @@ pub(super) fn list(fs: &Fs, uid: u32, node: Node, size: u32, reply: ReplyXattr) 
     });
 }
 
-pub(super) fn set(fs: &Fs, node: Node, name: &[u8], data: &[u8], flags: i32, reply: ReplyEmpty) {
-    empty(fs, "setxattr", reply, || fs.setxattr(node, name, data, flags));
+pub(super) fn set(fs: &Fs, caller: Caller, at: (Node, &[u8]), data: &[u8], flags: i32, reply: ReplyEmpty) {
+    empty(fs, "setxattr", reply, || fs.setxattr_by(caller, at.0, at.1, data, flags));
 }
 
 /// Brings a deleted thread back, which takes as long as there is in it.

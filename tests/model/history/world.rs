@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use threadfs::engine::{Engine, Keyspace};
-use threadfs::fs::{Fs, FsOptions, Node, RenameMode, SetAttr};
+use threadfs::fs::{Restored, Fs, FsOptions, Node, RenameMode, SetAttr};
 use threadfs::store::record::{Kind, SnapshotKind, SnapshotRecord};
 use threadfs::store::{Epoch, key};
 
@@ -257,27 +257,27 @@ impl World {
         let safety = self.name("before");
         let record = SnapshotRecord::new(SnapshotKind::Automatic, safety.clone(), "before");
         let was = std::mem::take(&mut self.threads.get_mut(name).unwrap().live);
-        let done = fs.restore(realm, epoch, &record, &[]).unwrap();
+        let done = fs.restore(realm, epoch, &record, &[]).unwrap() != Restored::Already;
         let should = self.threads[name].snapshots[&snapshot].clone();
-        assert_eq!(done.is_none(), differences(&was, &should).is_empty(), "nothing is done if nothing differs");
+        assert_eq!(!done, differences(&was, &should).is_empty(), "nothing is done if nothing differs");
         let (_, nodes) = tree(&fs, self.thread(name));
         let thread = self.threads.get_mut(name).unwrap();
         for (path, node) in &nodes {
             let same = thread.nodes.get(path).is_none_or(|before| before == node);
             let unchanged = was.get(path) == should.get(path);
             let both = [&was, &should].iter().all(|tree| tree.get(path).is_some_and(|e| e.kind == Kind::Directory));
-            if path.is_empty() || done.is_none() || (unchanged && !both && !thread.copied) {
+            if path.is_empty() || !done || (unchanged && !both && !thread.copied) {
                 assert!(same, "{path:?} has another inode number and did not change");
             }
         }
         // A directory that is there before and after has the number that it had, wherever it is.
         (thread.live, thread.nodes) = (should, nodes);
-        if done.is_some() {
+        if done {
             thread.snapshots.insert(safety, was);
         }
         // Once more there is nothing to do.
         let again = SnapshotRecord { name: self.name("again").into_bytes(), ..record };
-        assert!(fs.restore(realm, epoch, &again, &[]).unwrap().is_none(), "a second restore finds something to do");
+        assert_eq!(fs.restore(realm, epoch, &again, &[]).unwrap(), Restored::Already, "a second restore finds something to do");
     }
 
     fn restore_path(&mut self, name: &str, which: u8, path: u8) {
@@ -291,7 +291,7 @@ impl World {
         let done = self.fs().restore(self.thread(name).realm, epoch, &record, std::slice::from_ref(&path));
         let (parent, _) = split(&path);
         if was.get(parent).is_none_or(|parent| parent.kind != Kind::Directory) {
-            assert_eq!(crate::support::errno(done), libc::ENOENT);
+            assert!(matches!(done.unwrap(), Restored::Refused { .. }));
             return;
         }
         let is_below = |at: &Vec<u8>| *at == path || at.strip_prefix(&path[..]).is_some_and(|rest| rest[0] == b'/');
@@ -320,7 +320,7 @@ impl World {
         assert!(different.is_empty(), "something else changed:\n{}", different.join("\n"));
         let thread = self.threads.get_mut(name).unwrap();
         (thread.live, thread.nodes, thread.copied) = (is, nodes, true);
-        if done.unwrap().is_some() {
+        if done.unwrap() != Restored::Already {
             thread.snapshots.insert(safety, was);
         } else {
             assert_eq!(thread.live, was);

@@ -30,8 +30,7 @@ fn patiently(run: impl FnOnce() + Send + 'static) {
 
 /// What the daemon does beside the requests.
 fn background(fs: &Fs, ended: &AtomicBool) {
-    let record =
-        SnapshotRecord::new(SnapshotKind::Home, Vec::new(), "");
+    let record = SnapshotRecord::new(SnapshotKind::Home, Vec::new(), "");
     while !ended.load(Ordering::SeqCst) {
         let number = fs.store().take_home_snapshot(b"s", &record).unwrap();
         fs.tick();
