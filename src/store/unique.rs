@@ -40,7 +40,7 @@ impl Store {
             let freed = match dead && alone {
                 // Nothing else needs a thread that was deleted: it goes as a whole.
                 true => whole(&*view, realm.id())?,
-                false => Unique { view: &*view, realm: realm.id(), number, refs: &refs }.freed()?,
+                false => Unique { store: self, view: &*view, realm: realm.id(), number, refs: &refs }.freed()?,
             };
             total += freed.values().sum::<u64>();
         }
@@ -59,6 +59,7 @@ fn whole(view: &dyn View, realm: RealmId) -> Result<Freed> {
 }
 
 struct Unique<'a> {
+    store: &'a Store,
     view: &'a dyn View,
     realm: RealmId,
     number: Epoch,
@@ -168,10 +169,15 @@ impl Unique<'_> {
         })
     }
 
-    fn shows(&self, ino: Local, generation: u64, epoch: Epoch) -> Result<bool> {
-        match history::at(self.view, &key::inode(self.realm, ino), epoch)? {
-            history::Own::Value(bytes) => Ok(Inode::decode(&bytes)?.generation == generation),
-            _ => Ok(false),
+    fn shows(&self, file: Local, generation: u64, epoch: Epoch) -> Result<bool> {
+        for ino in self.store.owners(self.realm, file)? {
+            if let history::Own::Value(bytes) = history::at(self.view, &key::inode(self.realm, ino), epoch)? {
+                let inode = Inode::decode(&bytes)?;
+                if (inode.file_of(ino), inode.generation) == (file, generation) {
+                    return Ok(true);
+                }
+            }
         }
+        Ok(false)
     }
 }

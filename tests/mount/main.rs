@@ -43,6 +43,6 @@ mod snapshots;
 mod sparse;
 mod special;
 mod sqlite;
-mod undelete;
 mod timeline;
+mod undelete;
 mod xattrs;

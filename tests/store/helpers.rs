@@ -57,7 +57,10 @@ fn inode(kind: Kind, perm: u16, nlink: u32) -> Inode {
 }
 
 pub fn snapshot() -> SnapshotRecord {
-    SnapshotRecord { time: Timestamp { secs: 3, nanos: 4 }, ..SnapshotRecord::new(SnapshotKind::Named, *b"name", "test") }
+    SnapshotRecord {
+        time: Timestamp { secs: 3, nanos: 4 },
+        ..SnapshotRecord::new(SnapshotKind::Named, *b"name", "test")
+    }
 }
 
 pub type Dump = BTreeMap<(Keyspace, Vec<u8>), Vec<u8>>;

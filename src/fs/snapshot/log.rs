@@ -12,7 +12,7 @@ use crate::fs::escape::escaped;
 use crate::fs::virtualdir::rfc3339;
 use crate::fs::{Fs, Node};
 use crate::store::record::{SnapshotRecord, VersionRecord};
-use crate::store::{Content, Epoch, Local, ROOT, Reader, RealmId, key};
+use crate::store::{Content, Epoch, Local, ROOT, Reader, RealmId, Records, key};
 
 impl Fs {
     /// How much changed since the snapshot before; None for the first, and for one that goes just now.
@@ -108,11 +108,17 @@ impl Fs {
         let mut from = prefix;
         // From one inode to the next: each can have many versions.
         while let Some((next, _)) = self.store.engine().first(Keyspace::Meta, &from, &end)? {
-            let Some(ino) = key::number_of(&next) else { break };
-            from = key::after(&key::numbered(key::tag::VERSION, realm, ino));
-            let node = Node { realm, local: Local(ino) };
-            if let Some(path) = self.path_within(node)? {
-                found.push((path, node));
+            let Some(file) = key::number_of(&next).map(Local) else { break };
+            from = key::after(&key::numbered(key::tag::VERSION, realm, file.0));
+            // A restored document has another number than its versions are filed under.
+            for local in self.store.owners(realm, file)? {
+                let node = Node { realm, local };
+                let inode = self.store.reader().inode(realm, local)?;
+                if inode.is_some_and(|inode| inode.file_of(local) == file)
+                    && let Some(path) = self.path_within(node)?
+                {
+                    found.push((path, node));
+                }
             }
         }
         found.sort();
@@ -154,11 +160,8 @@ impl Fs {
         if record.size > self.options.max_document_bytes {
             return Err(crate::fs::Error::Errno(libc::EFBIG).into());
         }
-        let content = Content {
-            generation: record.generation,
-            layers: Vec::new(),
-            ..Content::of(realm, node.local, &inode)
-        };
+        let content =
+            Content { generation: record.generation, layers: Vec::new(), ..Content::of(realm, node.local, &inode) };
         let mut bytes = vec![0; record.size as usize];
         view.read_content(&content, 0, &mut bytes)?;
         Ok(match String::from_utf8(bytes) {

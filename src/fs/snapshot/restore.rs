@@ -34,13 +34,7 @@ impl Fs {
     ///
     /// # Errors
     /// ENOENT for a snapshot or a thread that is gone; EINVAL for the whole home; ENOSPC.
-    pub fn restore(
-        &self,
-        realm: RealmId,
-        to: Epoch,
-        safety: &SnapshotRecord,
-        paths: &[Vec<u8>],
-    ) -> Result<Restored> {
+    pub fn restore(&self, realm: RealmId, to: Epoch, safety: &SnapshotRecord, paths: &[Vec<u8>]) -> Result<Restored> {
         let mut timer = self.metrics.snapshot_seconds("restore");
         let done = self.restore_in(realm, to, safety, paths);
         if done.is_err() {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use threadfs::engine::{Engine, Keyspace};
-use threadfs::fs::{Restored, Fs, FsOptions, Node, RenameMode, SetAttr};
+use threadfs::fs::{Fs, FsOptions, Node, RenameMode, Restored, SetAttr};
 use threadfs::store::record::{Kind, SnapshotKind, SnapshotRecord};
 use threadfs::store::{Epoch, key};
 
@@ -277,7 +277,11 @@ impl World {
         }
         // Once more there is nothing to do.
         let again = SnapshotRecord { name: self.name("again").into_bytes(), ..record };
-        assert_eq!(fs.restore(realm, epoch, &again, &[]).unwrap(), Restored::Already, "a second restore finds something to do");
+        assert_eq!(
+            fs.restore(realm, epoch, &again, &[]).unwrap(),
+            Restored::Already,
+            "a second restore finds something to do"
+        );
     }
 
     fn restore_path(&mut self, name: &str, which: u8, path: u8) {
