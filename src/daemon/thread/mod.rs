@@ -184,10 +184,14 @@ impl Thread {
             Ok(()) => Ok(path),
             Err(error) => Err(match error.raw_os_error() {
                 Some(libc::EPERM) => Error::Refused(format!(
-                    "no permission to fork {}: only the owner of its directory and root may, and {shown} has to be \
-                     a place for a thread",
+                    "no permission to fork {}: only the owner of its directory and root may",
                     self.shown()
                 )),
+                Some(libc::EINVAL) => {
+                    Error::Refused(format!("{shown} does not match threads.patterns, so it can be no thread"))
+                }
+                Some(libc::EACCES) => Error::Refused(format!("no permission to make something in {}", dir.display())),
+                Some(libc::EOPNOTSUPP) => Error::Refused(format!("{} is in no threadfs mount", dir.display())),
                 Some(libc::EEXIST) => Error::Refused(format!("{shown} exists already")),
                 Some(libc::ENOENT) if dir.is_dir() && !snapshot.is_empty() => {
                     self.snapshot_error("fork", snapshot, error)
