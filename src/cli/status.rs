@@ -38,6 +38,10 @@ fn describe(status: &Status) -> String {
         ("deleted threads", format!("{} kept", status.deleted)),
         ("inodes", count(status.inodes)),
         ("content", bytes(status.bytes)),
+        (
+            "history",
+            format!("{} snapshots, about {} beside the content", status.snapshots, bytes(status.history_bytes)),
+        ),
         ("store size", bytes(status.store_bytes)),
         ("locks held", count(status.locks)),
         ("open drafts", count(status.drafts)),

@@ -33,6 +33,12 @@ pub struct Status {
     /// Bytes in files.
     #[serde(default)]
     pub bytes: u64,
+    /// Snapshots that exist.
+    #[serde(default)]
+    pub snapshots: u64,
+    /// Bytes that the store keeps beside the present content, before compression. About.
+    #[serde(default)]
+    pub history_bytes: u64,
     /// Documents that somebody is writing.
     #[serde(default)]
     pub drafts: u64,

@@ -131,6 +131,15 @@ impl Engine for MemoryEngine {
         Ok(Space { total: NOMINAL_BYTES, available: free, free, used, reserve: 0 })
     }
 
+    fn data_bytes(&self) -> Result<u64> {
+        let mut bytes = 0;
+        self.scan(Keyspace::Data, b"", b"", &mut |_, value| {
+            bytes += value.len() as u64;
+            ControlFlow::Continue(())
+        })?;
+        Ok(bytes)
+    }
+
     fn reclaim(&self) -> Result<()> {
         Ok(())
     }

@@ -103,6 +103,10 @@ pub trait Engine: View + Send + Sync {
     /// Room on the medium.
     fn space(&self) -> Result<Space>;
 
+    /// Bytes of the values in [`Keyspace::Data`], before compression. Cheap, and so about: what was
+    /// written last may be missing, and what was deleted last be counted still.
+    fn data_bytes(&self) -> Result<u64>;
+
     /// Gives the space of deleted data back to the medium. May take long; called from a
     /// background thread when room is short.
     fn reclaim(&self) -> Result<()>;

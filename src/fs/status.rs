@@ -13,6 +13,11 @@ pub struct Status {
     pub inodes: u64,
     /// Bytes of their content.
     pub bytes: u64,
+    /// Snapshots: of threads, of deleted ones that are kept, and of everything.
+    pub snapshots: u64,
+    /// Bytes of content that the store keeps beside the present one, before compression: of snapshots,
+    /// of documents' versions, and what was deleted last. About.
+    pub history_bytes: u64,
     /// Drafts under way.
     pub drafts: u64,
     /// Locks held.
@@ -38,6 +43,8 @@ impl Fs {
             deleted: self.deleted_count(),
             inodes: usage.inodes,
             bytes: usage.bytes,
+            snapshots: self.store.snapshot_count(),
+            history_bytes: self.store.engine().data_bytes().map_or(0, |all| all.saturating_sub(usage.bytes)),
             drafts: self.handles.draft_count(),
             locks: self.held_locks(),
             rejected: self.documents.rejected_count(),

@@ -126,6 +126,12 @@ impl Store {
         self.realms().iter().filter(|realm| realm.id() != HOME && realm.read().record.dead.is_none()).count() as u64
     }
 
+    /// Snapshots of realms, and of everything.
+    pub fn snapshot_count(&self) -> u64 {
+        let own: usize = self.realms().iter().map(|realm| realm.read().snapshots.len()).sum();
+        (own + self.home_snapshots.read().len()) as u64
+    }
+
     /// The hash that orders a name in its directory: 63 bits, the cookie of readdir.
     pub fn name_hash(&self, name: &[u8]) -> u64 {
         let mut hasher = siphasher::sip::SipHasher13::new_with_keys(self.hash_key[0], self.hash_key[1]);

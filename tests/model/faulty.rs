@@ -158,6 +158,10 @@ impl Engine for Faulty {
         Ok(Space { reserve, ..space })
     }
 
+    fn data_bytes(&self) -> Result<u64> {
+        self.inner.data_bytes()
+    }
+
     fn reclaim(&self) -> Result<()> {
         self.inner.reclaim()
     }

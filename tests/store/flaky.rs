@@ -82,6 +82,10 @@ impl Engine for Flaky {
         self.inner.space()
     }
 
+    fn data_bytes(&self) -> Result<u64> {
+        self.inner.data_bytes()
+    }
+
     fn reclaim(&self) -> Result<()> {
         self.inner.reclaim()
     }

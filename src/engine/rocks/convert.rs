@@ -75,3 +75,23 @@ pub(super) fn file_bytes(directory: &Path) -> Result<u64> {
     }
     Ok(bytes)
 }
+
+/// The bytes of values in RocksDB's description of its tables: `...; raw value size=123; ...`.
+pub(super) fn raw_value_bytes(properties: &str) -> u64 {
+    let size = properties.split(';').find_map(|part| part.trim().strip_prefix("raw value size="));
+    size.and_then(|size| size.parse().ok()).unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_bytes_of_values() {
+        assert_eq!(
+            raw_value_bytes("# entries=2; raw key size=64; raw value size=1234; raw average value size=617"),
+            1234
+        );
+        assert_eq!(raw_value_bytes(""), 0);
+    }
+}

@@ -315,6 +315,16 @@ impl Engine for RocksEngine {
         Ok(Space { used, reserve: self.tuning.reserve, ..convert::medium(&self.directory)? })
     }
 
+    fn data_bytes(&self) -> Result<u64> {
+        let guard = self.read()?;
+        let db = opened(&guard)?;
+        let properties = db
+            .property_value_cf(family(db, Keyspace::Data)?, rocksdb::properties::AGGREGATED_TABLE_PROPERTIES)
+            .map_err(|e| from_rocks(&e))?
+            .unwrap_or_default();
+        Ok(convert::raw_value_bytes(&properties))
+    }
+
     fn reclaim(&self) -> Result<()> {
         let guard = self.read()?;
         let db = opened(&guard)?;
