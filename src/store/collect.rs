@@ -11,6 +11,8 @@
 //! replacement. It is filed under the newest reference that shows it (`K`), and looked at again
 //! when that one goes.
 
+mod queue;
+
 use std::ops::{ControlFlow, Range};
 use std::sync::Arc;
 
@@ -19,35 +21,11 @@ use super::record::{Garbage, Header, Inode, Layer};
 use super::snapshot::{ALL_REALMS, ONE_REALM};
 use super::{Epoch, Error, HOME, Local, Realm, RealmId, RealmState, Result, Store, history, key};
 use crate::engine::{Batch, Keyspace};
+use queue::Pending;
+pub(super) use queue::Walk;
 
 /// Keys that one step looks at, at most: so the foreground waits for little.
 const STEP: usize = 512;
-
-/// Where the collection of the first task in the queue stands. Only in memory: after a crash it
-/// starts over, and finds less.
-#[derive(Debug, Default)]
-pub(super) struct Walk {
-    task: Vec<u8>,
-    /// The first key that was not looked at; empty at the start.
-    next: Vec<u8>,
-}
-
-impl Walk {
-    fn on(&mut self, task: Vec<u8>) -> &mut Vec<u8> {
-        if self.task != task {
-            *self = Walk { task, next: Vec::new() };
-        }
-        &mut self.next
-    }
-}
-
-/// A dropped snapshot in the queue.
-struct Pending {
-    key: Vec<u8>,
-    realm: RealmId,
-    number: Epoch,
-    scope: u8,
-}
 
 impl Store {
     /// Does one step of what is pending. False: there is nothing more to do. It locks realms, so
@@ -75,17 +53,6 @@ impl Store {
             return Ok(true);
         }
         Ok(self.collect_generation(walk)? || self.collect_realm()?)
-    }
-
-    fn next_pending(&self) -> Result<Option<Pending>> {
-        let prefix = key::all(key::tag::PENDING);
-        let Some((key, value)) = self.engine.first(Keyspace::Meta, &prefix, &key::after(&prefix))? else {
-            return Ok(None);
-        };
-        match (key::realm_of(&key), key::number_of(&key), value.first()) {
-            (Some(realm), Some(number), Some(&scope)) => Ok(Some(Pending { key, realm, number, scope })),
-            _ => Err(Error::corrupt("an entry of the collection queue cannot be read")),
-        }
     }
 
     /// Frees what only a dropped snapshot needed, and moves `next` on. Says whether that is all.
