@@ -23,19 +23,19 @@ impl Fs {
         }
         let now = Timestamp::now();
         let mut set = set;
-        if let Some(size) = set.size {
-            if self.resize_document(caller, node, size, fh)? {
-                set.size = None;
-                // The kernel sends the times along; a draft keeps its own.
-                set.mtime = None;
-            }
+        if let Some(size) = set.size
+            && self.resize_document(caller, node, size, fh)?
+        {
+            set.size = None;
+            // The kernel sends the times along; a draft keeps its own.
+            set.mtime = None;
         }
         let mtime = set.mtime.map(|time| time.resolve(now));
         let atime = set.atime.map(|time| time.resolve(now));
-        if let Some(open) = self.handles.inode(node) {
-            if let (Some(mtime), Role::Document) = (mtime, open.role()) {
-                self.set_draft_mtimes(&open, mtime);
-            }
+        if let Some(open) = self.handles.inode(node)
+            && let (Some(mtime), Role::Document) = (mtime, open.role())
+        {
+            self.set_draft_mtimes(&open, mtime);
         }
         let pending = self.change_pending(node, |inode| {
             change(inode, &set, mtime);

@@ -56,11 +56,12 @@ impl Fs {
                 is_due(&mut last.expiry, EXPIRY),
             )
         };
-        if due.0 && self.unsynced.swap(0, Ordering::Relaxed) > 0 {
-            if let Err(error) = self.sync() {
-                self.note_change();
-                log::error!("the store could not be synced, and will be again: {error}");
-            }
+        if due.0
+            && self.unsynced.swap(0, Ordering::Relaxed) > 0
+            && let Err(error) = self.sync()
+        {
+            self.note_change();
+            log::error!("the store could not be synced, and will be again: {error}");
         }
         if due.1 {
             self.held_locks();

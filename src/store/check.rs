@@ -188,7 +188,7 @@ impl<'s> Checker<'s> {
     /// Visits the pairs with a prefix.
     fn pairs(&self, space: Keyspace, prefix: &[u8], visit: Visit<'_>) -> Result<()> {
         let each = &mut |key: &[u8], value: &[u8]| visit(key, value).map(ControlFlow::Continue);
-        try_scan(&*self.view, space, prefix, &key::after(prefix), each)
+        try_scan(self.view, space, prefix, &key::after(prefix), each)
     }
 
     /// Visits a realm's records of one kind at a moment. Of the present, one that cannot be read

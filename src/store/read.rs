@@ -225,13 +225,7 @@ impl Records for Reader<'_> {
 }
 
 /// Visits the pairs with `from <= key < to`, of which each can be wrong: the first error ends it.
-pub fn try_scan(
-    view: &dyn View,
-    space: Keyspace,
-    from: &[u8],
-    to: &[u8],
-    visit: &mut dyn FnMut(&[u8], &[u8]) -> Result<ControlFlow<()>>,
-) -> Result<()> {
+pub fn try_scan(view: &dyn View, space: Keyspace, from: &[u8], to: &[u8], visit: VisitRecord<'_>) -> Result<()> {
     let mut failure = None;
     view.scan(space, from, to, &mut |key, value| {
         visit(key, value).unwrap_or_else(|error| {

@@ -47,6 +47,9 @@ struct Touched {
     chunks: BTreeMap<(Local, u64), BTreeSet<u32>>,
 }
 
+/// Generations, and their entries in the garbage queues.
+type Ended = BTreeMap<(Local, u64), Vec<Vec<u8>>>;
+
 /// A restore in the making.
 struct Restore<'t, 's, 'r> {
     txn: &'t mut Txn<'s>,
@@ -55,7 +58,7 @@ struct Restore<'t, 's, 'r> {
     to: Epoch,
     touched: Touched,
     /// Generations that ended since, with their entries in the garbage queues.
-    garbage: BTreeMap<(Local, u64), Vec<Vec<u8>>>,
+    garbage: Ended,
     /// The number that an inode of the past has from now on.
     renumbered: BTreeMap<Local, Local>,
     /// Inodes whose content another one takes over.
@@ -126,8 +129,8 @@ fn touched(view: &dyn View, realm: RealmId, since: Epoch) -> Result<Touched> {
 }
 
 /// The generations that a reference shows and that ended after it.
-fn garbage(view: &dyn View, realm: RealmId, shown_at: Epoch) -> Result<BTreeMap<(Local, u64), Vec<Vec<u8>>>> {
-    let mut found = BTreeMap::<_, Vec<_>>::new();
+fn garbage(view: &dyn View, realm: RealmId, shown_at: Epoch) -> Result<Ended> {
+    let mut found = Ended::new();
     for from in [key::garbage(realm, shown_at, Local(0), 0), key::kept(realm, shown_at, Local(0), 0)] {
         let end = key::after(from.get(..5).unwrap_or_default());
         view.scan(Keyspace::Meta, &from, &end, &mut |entry, _| {

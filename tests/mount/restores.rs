@@ -27,8 +27,8 @@ fn restore(mount: &Mount) -> String {
 
 /// The name of the snapshot that a restore took first.
 fn safety(told: &str) -> &str {
-    let (_, rest) = told.split_once("is the snapshot ").expect("a restore tells what to go back to");
-    rest.split_once([';', ' ']).expect("it goes on").0
+    let (_, rest) = told.split_once("is the snapshot ").unwrap();
+    rest.split_once([';', ' ']).unwrap().0
 }
 
 fn same_as_snapshot(mount: &Mount) -> bool {

@@ -20,12 +20,15 @@ pub(in crate::fs) struct Committed {
     pub(in crate::fs) bytes: Vec<u8>,
 }
 
+/// Open inodes that have no name yet, by the one that they are to get.
+type Creating = HashMap<(Node, Vec<u8>), Arc<OpenInode>>;
+
 /// What is kept in memory about documents.
 #[derive(Debug)]
 pub(in crate::fs) struct Documents {
     recent: Mutex<Recent>,
     /// Names that exist only for those who are creating them.
-    pub(in crate::fs) pending: Mutex<HashMap<(Node, Vec<u8>), Arc<OpenInode>>>,
+    pub(in crate::fs) pending: Mutex<Creating>,
     /// What is known of the kept versions, by document.
     pub(in crate::fs) kept: Mutex<HashMap<Node, Kept>>,
     /// Where the search for versions over their age goes on.

@@ -25,29 +25,29 @@ impl Fs {
     /// Notes a write. One that is too large for a document ends the noting.
     pub(in crate::fs) fn write_solo(&self, handle: &Handle, offset: u64, data: &[u8], append: bool) {
         let mut progress = handle.progress.lock();
-        if let Some(solo) = &mut progress.solo {
-            if solo.write(offset, data, append, self.options.max_document_bytes).is_err() {
-                progress.solo = None;
-            }
+        if let Some(solo) = &mut progress.solo
+            && solo.write(offset, data, append, self.options.max_document_bytes).is_err()
+        {
+            progress.solo = None;
         }
     }
 
     /// Notes a change of the size.
     pub(in crate::fs) fn resize_solo(&self, handle: &Handle, size: u64) {
         let mut progress = handle.progress.lock();
-        if let Some(solo) = &mut progress.solo {
-            if solo.resize(size, self.options.max_document_bytes).is_err() {
-                progress.solo = None;
-            }
+        if let Some(solo) = &mut progress.solo
+            && solo.resize(size, self.options.max_document_bytes).is_err()
+        {
+            progress.solo = None;
         }
     }
 
     /// A writer closes while another has the file open for writing too.
     pub(in crate::fs) fn finish_solo(&self, handle: &Handle) {
-        if handle.inode.writers.load(Ordering::SeqCst) > 1 {
-            if let Some(solo) = &handle.progress.lock().solo {
-                *handle.inode.finished.lock() = Some(Arc::new(solo.bytes.clone()));
-            }
+        if handle.inode.writers.load(Ordering::SeqCst) > 1
+            && let Some(solo) = &handle.progress.lock().solo
+        {
+            *handle.inode.finished.lock() = Some(Arc::new(solo.bytes.clone()));
         }
     }
 

@@ -72,10 +72,10 @@ impl Fs {
         if node.is_virtual() {
             return self.getattr_virtual(node);
         }
-        if let Some(open) = self.handles.inode(node) {
-            if let Some(pending) = &*open.pending.lock() {
-                return Ok((Attr::of(node.ino(), &pending.inode, pending.inode.btime), std::time::Duration::ZERO));
-            }
+        if let Some(open) = self.handles.inode(node)
+            && let Some(pending) = &*open.pending.lock()
+        {
+            return Ok((Attr::of(node.ino(), &pending.inode, pending.inode.btime), std::time::Duration::ZERO));
         }
         let reader = self.store.reader();
         let inode = match self.load(&reader, node) {

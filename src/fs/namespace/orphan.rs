@@ -12,10 +12,10 @@ use crate::store::{Local, key, try_scan};
 impl Fs {
     /// Frees an inode that just lost its last name, if the kernel does not know it.
     pub(in crate::fs) fn purge_unless_known(&self, gone: Option<Node>) {
-        if let Some(node) = gone.filter(|node| !self.inodes.is_known(*node)) {
-            if let Err(error) = self.purge_orphan(node) {
-                log::error!("inode {}: cannot free it: {error}", node.ino());
-            }
+        if let Some(node) = gone.filter(|node| !self.inodes.is_known(*node))
+            && let Err(error) = self.purge_orphan(node)
+        {
+            log::error!("inode {}: cannot free it: {error}", node.ino());
         }
     }
 

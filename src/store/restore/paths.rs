@@ -83,7 +83,7 @@ impl Restore<'_, '_, '_> {
                 Task::Remove { dir, name, dirent } => self.take_away(dir, &name, &dirent)?,
             }
         }
-        if self.done.names[before..].iter().any(|(changed, _)| *changed == dir) {
+        if self.done.names.iter().skip(before).any(|(changed, _)| *changed == dir) {
             self.touch_directory(dir)?;
         }
         Ok(Ok(()))
