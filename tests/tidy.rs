@@ -1,5 +1,7 @@
 //! Rules of the house that no compiler checks: layers, file length, what must not stand in src.
 
+#![allow(clippy::unwrap_used)]
+
 use std::fs;
 use std::path::{Path, PathBuf};
 
