@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 use std::ops::{ControlFlow, Range};
 
 use super::record::{Inode, Layer};
-use super::{Epoch, Local, Reader, RealmId, Result, key};
+use super::{Epoch, Local, Reader, RealmId, Result, Store, key};
 use crate::engine::{Keyspace, View};
 
 /// Binary logarithm of the chunk size of new files. See docs/design.md for the measurement.
@@ -32,6 +32,8 @@ pub struct Content {
     pub chunk_bytes: u64,
     /// Where chunks come from that it has none of, the uppermost first.
     pub layers: Vec<Layer>,
+    /// Whether it has no chunks of its own: the inode's record itself is another realm's.
+    pub is_inherited: bool,
 }
 
 impl Content {
@@ -43,6 +45,7 @@ impl Content {
             generation: inode.generation,
             chunk_bytes: inode.chunk_bytes(),
             layers: inode.layers.clone(),
+            is_inherited: inode.is_inherited,
         }
     }
 
@@ -125,6 +128,7 @@ fn layer_versions(
 /// Visits each chunk that shows in a content at an epoch, its own or one of a layer below, in order.
 /// An empty one is a hole.
 pub(super) fn shown(
+    store: &Store,
     view: &dyn View,
     content: &Content,
     chunks: Range<u32>,
@@ -132,30 +136,48 @@ pub(super) fn shown(
     visit: VisitShown<'_>,
 ) -> Result<()> {
     let own = content.own(at);
-    if content.layers.is_empty() {
-        return layer_versions(view, &own, chunks, &mut |index, _, value| visit(index, value), &mut |_| ());
+    let mut layers = Vec::with_capacity(1 + content.layers.len());
+    if !content.is_inherited {
+        layers.push(&own);
     }
-    merged(view, std::iter::once(&own).chain(&content.layers), chunks, visit)
+    add_layers(store, content, &chunks, &mut layers)?;
+    merged(view, &layers, chunks, visit)
+}
+
+/// Adds the layers below a content that may have some of its chunks.
+fn add_layers<'l>(store: &Store, content: &'l Content, chunks: &Range<u32>, layers: &mut Vec<&'l Layer>) -> Result<()> {
+    for layer in &content.layers {
+        if store.layer_may_have_chunks(layer, chunks.clone())? {
+            layers.push(layer);
+        }
+    }
+    Ok(())
 }
 
 /// Visits each chunk that shows in the layers below a content.
-pub(super) fn below(view: &dyn View, content: &Content, chunks: Range<u32>, visit: VisitShown<'_>) -> Result<()> {
-    merged(view, content.layers.iter(), chunks, visit)
-}
-
-/// Of each chunk the version in the uppermost layer that has one.
-fn merged<'l>(
+pub(super) fn below(
+    store: &Store,
     view: &dyn View,
-    layers: impl Iterator<Item = &'l Layer> + Clone,
+    content: &Content,
     chunks: Range<u32>,
     visit: VisitShown<'_>,
 ) -> Result<()> {
+    let mut layers = Vec::new();
+    add_layers(store, content, &chunks, &mut layers)?;
+    merged(view, &layers, chunks, visit)
+}
+
+/// Of each chunk the version in the uppermost layer that has one.
+fn merged(view: &dyn View, layers: &[&Layer], chunks: Range<u32>, visit: VisitShown<'_>) -> Result<()> {
+    if let [layer] = layers {
+        return layer_versions(view, layer, chunks, &mut |index, _, value| visit(index, value), &mut |_| ());
+    }
     let mut next = chunks.start;
     while next < chunks.end {
         let mut found = BTreeMap::<u32, Vec<u8>>::new();
         // A layer with more chunks than a step ends the step for all.
         let mut end = chunks.end;
-        for layer in layers.clone() {
+        for layer in layers {
             let (mut count, range) = (0, next..end);
             let mut add = |index: u32, _: Epoch, value: &[u8]| {
                 found.entry(index).or_insert_with(|| value.to_vec());
@@ -184,7 +206,7 @@ impl Reader<'_> {
         buffer.fill(0);
         let bytes = offset..offset + buffer.len() as u64;
         let at = self.epoch().unwrap_or(Epoch::MAX);
-        shown(self.raw(), content, content.chunks(&bytes), at, &mut |index, value| {
+        shown(self.store(), self.raw(), content, content.chunks(&bytes), at, &mut |index, value| {
             let start = content.start_of(index);
             let from = bytes.start.max(start);
             let to = bytes.end.min(start + value.len() as u64);
@@ -203,7 +225,7 @@ impl Reader<'_> {
     pub fn data_at(&self, content: &Content, offset: u64, size: u64) -> Result<Option<Segment>> {
         let mut found: Option<Segment> = None;
         let at = self.epoch().unwrap_or(Epoch::MAX);
-        shown(self.raw(), content, content.chunks(&(offset..size)), at, &mut |index, value| {
+        shown(self.store(), self.raw(), content, content.chunks(&(offset..size)), at, &mut |index, value| {
             let start = content.start_of(index);
             let whole = start..(start + content.chunk_bytes).min(size);
             match &mut found {

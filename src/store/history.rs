@@ -5,7 +5,7 @@
 //! history entry with the smallest `last >= s`, or the live one if there is none; and it holds
 //! only if it was born at `s` or before, else the record did not exist then.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
 use super::record::Header;
@@ -61,6 +61,16 @@ pub(super) fn at(view: &dyn View, live: &[u8], epoch: Epoch) -> Result<Own> {
     }
 }
 
+/// What a realm says of a record whose live value, or the lack of one, is known: now, or at an epoch.
+pub(super) fn with_live(view: &dyn View, live: &[u8], value: Option<&[u8]>, at_epoch: Option<Epoch>) -> Result<Own> {
+    match (value, at_epoch) {
+        (Some(raw), None) => Own::of(raw, Epoch::MAX),
+        (None, None) => Ok(Own::Gap),
+        (Some(raw), Some(epoch)) if Header::unwrap(raw)?.0.born <= epoch => Own::of(raw, epoch),
+        (_, Some(epoch)) => at(view, live, epoch),
+    }
+}
+
 /// Records whose parts are listed in one go, from each layer.
 const STEP: usize = 256;
 
@@ -91,32 +101,43 @@ impl Parts {
     }
 }
 
+/// Where a record part was met: in which of the layers, and its live value there.
+pub(super) struct Met {
+    pub(super) layer: usize,
+    pub(super) live: Option<Vec<u8>>,
+}
+
+/// Record parts, and where each was met: the uppermost layer first.
+pub(super) type Found = BTreeMap<Vec<u8>, Vec<Met>>;
+
 /// Adds a realm's first record parts, live or past, that are in a range and not behind `end`. If
 /// there are more of them, `end` becomes the last one that was added.
 pub(super) fn parts(
     view: &dyn View,
-    realm: RealmId,
+    (layer, realm): (usize, RealmId),
     range: &Parts,
     end: &mut Option<Vec<u8>>,
-    found: &mut BTreeSet<Vec<u8>>,
+    found: &mut Found,
 ) -> Result<()> {
     let (from, to) = range.bounds(|part| key::live(realm, part));
     let mut count = 0;
-    let mut add = |part: Vec<u8>, end: &mut Option<Vec<u8>>| {
+    let mut add = |part: Vec<u8>, live: Option<&[u8]>, end: &mut Option<Vec<u8>>| {
         if end.as_ref().is_some_and(|end| part > *end) {
             return ControlFlow::Break(());
         }
         count += 1;
-        if count < STEP {
-            found.insert(part);
-            return ControlFlow::Continue(());
+        let is_last = count >= STEP;
+        if is_last {
+            count = 0;
+            *end = Some(part.clone());
         }
-        count = 0;
-        *end = Some(part.clone());
-        found.insert(part);
-        ControlFlow::Break(())
+        let met = found.entry(part).or_default();
+        if met.last().is_none_or(|met| met.layer != layer) {
+            met.push(Met { layer, live: live.map(<[u8]>::to_vec) });
+        }
+        if is_last { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     };
-    view.scan(Keyspace::Meta, &from, &to, &mut |key, _| add(key::record_part(key), end))?;
+    view.scan(Keyspace::Meta, &from, &to, &mut |key, live| add(key::record_part(key), Some(live), end))?;
     // The same range among the history keys, each with an epoch behind it: so the entries of a
     // record before a bound that only adds a byte to its key are in it too.
     let (mut from, to) = range.bounds(|part| key::history(realm, part, None));
@@ -139,7 +160,7 @@ pub(super) fn parts(
                 return ControlFlow::Break(());
             }
             (last, again) = (Some(part.to_vec()), 0);
-            if part < &range.from[..] { ControlFlow::Continue(()) } else { add(part.to_vec(), end) }
+            if part < &range.from[..] { ControlFlow::Continue(()) } else { add(part.to_vec(), None, end) }
         })?;
     }
     Ok(())

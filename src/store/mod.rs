@@ -18,6 +18,7 @@ mod error;
 mod fork;
 mod history;
 pub mod key;
+mod layer;
 mod life;
 mod open;
 mod owner;

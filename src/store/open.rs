@@ -83,6 +83,7 @@ fn create(engine: &dyn Engine) -> Result<Superblock> {
         target: Vec::new(),
         file: Local(0),
         layers: Vec::new(),
+        is_inherited: false,
     };
     let header = Header { born: 1, whiteout: false };
     let record = RealmRecord { created: 1, ..RealmRecord::default() };

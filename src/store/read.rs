@@ -1,9 +1,9 @@
 //! Reading records.
 
-use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 
 use super::history::{self, Own};
+use super::layer::GROUP;
 use super::record::{Dirent, Header, Inode, Usage};
 use super::{Epoch, Error, Local, RealmId, Result, Store, key};
 use crate::engine::{Keyspace, View};
@@ -151,18 +151,17 @@ impl<'s> Reader<'s> {
         }
     }
 
+    pub(super) fn store(&self) -> &Store {
+        self.store
+    }
+
     fn base_of(&self, realm: RealmId) -> Option<(RealmId, Epoch)> {
         self.store.realm(realm)?.base()
     }
 }
 
 /// Follows a record through a fork's bases.
-pub(super) fn resolve(
-    view: &dyn View,
-    base_of: &dyn Fn(RealmId) -> Option<(RealmId, Epoch)>,
-    live: &[u8],
-    at: Option<Epoch>,
-) -> Result<Option<Located>> {
+pub(super) fn resolve(store: &Store, view: &dyn View, live: &[u8], at: Option<Epoch>) -> Result<Option<Located>> {
     let own = match at {
         None => history::now(view, live)?,
         Some(epoch) => history::at(view, live, epoch)?,
@@ -176,16 +175,20 @@ pub(super) fn resolve(
             Own::Whiteout => return Ok(None),
             Own::Gap => {}
         }
-        base = base_of(realm);
+        base = store.realm(realm).and_then(|realm| realm.base());
         let Some((below, epoch)) = base else { return Ok(None) };
-        own = history::at(view, &key::live(below, &key::record_part(live)), epoch)?;
+        let part = key::record_part(live);
+        own = match store.layer_may_have(below, epoch, &part)? {
+            true => history::at(view, &key::live(below, &part), epoch)?,
+            false => Own::Gap,
+        };
         realm = below;
     }
 }
 
 impl Records for Reader<'_> {
     fn locate(&self, live: &[u8]) -> Result<Option<Located>> {
-        resolve(self.raw(), &|realm| self.base_of(realm), live, self.at)
+        resolve(self.store, self.raw(), live, self.at)
     }
 
     fn records(&self, from: &[u8], to: &[u8], visit: VisitRecord<'_>) -> Result<()> {
@@ -193,29 +196,42 @@ impl Records for Reader<'_> {
         if self.at.is_none() && self.base_of(realm).is_none() {
             return scan_live(self.raw(), from, to, visit);
         }
-        let mut layers = vec![realm];
+        let mut layers = vec![(realm, self.at)];
         let mut at = realm;
-        while let Some((below, _)) = self.base_of(at) {
-            layers.push(below);
+        // Of a range that is one group, such as a directory, most layers have nothing.
+        let part = key::record_part(from);
+        let group = part.get(..GROUP).filter(|group| to == key::after(&key::live(realm, group)));
+        while let Some((below, epoch)) = self.base_of(at) {
+            if group.map_or(Ok(true), |group| self.store.layer_may_have(below, epoch, group))? {
+                layers.push((below, Some(epoch)));
+            }
             at = below;
         }
         let mut range = history::Parts::between(from, to);
         loop {
-            let mut parts = BTreeSet::new();
+            let mut found = history::Found::new();
             // A layer with more records than a step ends the step for all.
             let mut end = None;
-            for layer in &layers {
-                history::parts(self.raw(), *layer, &range, &mut end, &mut parts)?;
+            for (index, (layer, _)) in layers.iter().enumerate() {
+                history::parts(self.raw(), (index, *layer), &range, &mut end, &mut found)?;
             }
-            for part in parts {
+            for (part, met) in found {
                 if end.as_ref().is_some_and(|end| part > *end) {
                     break;
                 }
-                let live = key::live(realm, &part);
-                if let Some(value) = self.record(&live)?
-                    && visit(&live, &value)?.is_break()
-                {
-                    return Ok(());
+                for met in met {
+                    let Some((layer, at)) = layers.get(met.layer) else { continue };
+                    let own = history::with_live(self.raw(), &key::live(*layer, &part), met.live.as_deref(), *at)?;
+                    match own {
+                        Own::Gap => continue,
+                        Own::Whiteout => {}
+                        Own::Value(value) => {
+                            if visit(&key::live(realm, &part), &value)?.is_break() {
+                                return Ok(());
+                            }
+                        }
+                    }
+                    break;
                 }
             }
             let Some(end) = end else { return Ok(()) };

@@ -217,7 +217,7 @@ impl<'t, 's, 'r> Restore<'t, 's, 'r> {
         let realm = self.realm;
         let now = self.txn.named_inode(realm, ino)?;
         let parent = if ino == ROOT { now.parent } else { self.number(then.parent) };
-        let new = Inode { parent, file: now.file, ..then };
+        let new = Inode { parent, file: now.file, is_inherited: now.is_inherited, ..then };
         self.done.moved_directories |= new.parent != now.parent;
         if new != now {
             self.txn.put_inode(realm, ino, &new)?;

@@ -12,9 +12,8 @@ impl Txn<'_> {
 
     /// What a fork's base has of a record.
     pub(super) fn below(&self, base: RealmId, epoch: Epoch, live: &[u8]) -> Result<Option<Located>> {
-        let base_of = |id| self.store.realm(id)?.base();
-        let found =
-            read::resolve(&*self.store.engine, &base_of, &key::live(base, &key::record_part(live)), Some(epoch))?;
+        let live = key::live(base, &key::record_part(live));
+        let found = read::resolve(self.store, &*self.store.engine, &live, Some(epoch))?;
         Ok(found.map(|located| Located { base: located.base.or(Some((base, epoch))), ..located }))
     }
 }

@@ -66,7 +66,7 @@ impl Txn<'_> {
             },
         )?;
         let mut heads = heads.into_inner();
-        below(&*self.store.engine, content, chunks.clone(), &mut |index, value| {
+        below(self.store, &*self.store.engine, content, chunks.clone(), &mut |index, value| {
             let inherited = || Head {
                 epoch: None,
                 length: value.len() as u64,
@@ -128,6 +128,7 @@ impl Txn<'_> {
     /// What an inode without a name holds is in nobody's usage.
     fn account(&mut self, realm: RealmId, inode: &mut Inode, grown: i64) -> Result<()> {
         inode.allocated = inode.allocated.saturating_add_signed(grown);
+        inode.is_inherited = false;
         if inode.nlink == 0 {
             return Ok(());
         }

@@ -53,6 +53,7 @@ fn inode(kind: Kind, perm: u16, nlink: u32) -> Inode {
         target: Vec::new(),
         file: threadfs::store::Local(0),
         layers: Vec::new(),
+        is_inherited: false,
     }
 }
 

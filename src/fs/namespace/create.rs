@@ -53,6 +53,7 @@ impl New<'_> {
             target: self.target.to_vec(),
             file: Local(0),
             layers: Vec::new(),
+            is_inherited: false,
         }
     }
 }

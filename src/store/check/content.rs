@@ -84,7 +84,7 @@ impl Checker<'_> {
             return Ok(own);
         }
         let mut extent = Extent::default();
-        shown(self.view, &found.content, 0..u32::MAX, at.unwrap_or(Epoch::MAX), &mut |index, value| {
+        shown(self.store, self.view, &found.content, 0..u32::MAX, at.unwrap_or(Epoch::MAX), &mut |index, value| {
             extent.add(index, value.len() as u64);
             ControlFlow::Continue(())
         })?;

@@ -161,6 +161,9 @@ pub struct Inode {
     /// Where chunks come from that the inode has none of: the uppermost first. Those of a fork, or of
     /// an open file that a restore replaced.
     pub layers: Vec<Layer>,
+    /// Whether this is the record of a fork's base, and the fork has none: so it has no chunks either.
+    /// Not stored.
+    pub is_inherited: bool,
 }
 
 /// Most inodes have their content under their own number and nothing below it.
@@ -246,6 +249,7 @@ impl Inode {
             target: read.bytes()?.to_vec(),
             file: Local(0),
             layers: Vec::new(),
+            is_inherited: false,
         };
         if layout == LAYERED {
             inode.file = Local(read.number()?);
@@ -273,6 +277,7 @@ impl Inode {
             let layer = Layer { realm, file: self.file_of(ino), generation: self.generation, epoch };
             self.layers.insert(0, layer);
         }
+        self.is_inherited = true;
         self
     }
 

@@ -100,7 +100,7 @@ impl Restore<'_, '_, '_> {
             let head = self.txn.heads(was, chunk.clone(), |_| true)?.remove(index);
             let Some(head) = head.filter(|head| !head.is_from(self.to)) else { continue };
             let mut value = Vec::new();
-            shown(self.past.raw(), was, chunk, self.to, &mut |_, bytes| {
+            shown(self.txn.store, self.past.raw(), was, chunk, self.to, &mut |_, bytes| {
                 value = bytes.to_vec();
                 ControlFlow::Continue(())
             })?;
