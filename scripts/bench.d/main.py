@@ -12,6 +12,7 @@ import tempfile
 import data
 import docs
 import files
+import history
 import memory
 import programs
 import report
@@ -43,7 +44,7 @@ def main():
     options.nullfs = os.path.join(options.programs, "examples", "nullfs")
     command = shlex.join(["scripts/bench", *options.shown])
     with tempfile.TemporaryDirectory(prefix="threadfs-bench-", ignore_cleanup_errors=True) as work:
-        judge = measure_memory if options.memory else compare
+        judge = measure_memory if options.memory else measure_history if options.history else compare
         text, verdicts, failures = judge(options, work)
     text = f"{text}\n\n`{command}` on {report.machine()}."
     print(text + "\n")
@@ -52,7 +53,7 @@ def main():
     for target, workload, error in failures:
         print(f"FAILED {workload} on {target}: {error}")
     if options.write_docs:
-        docs.put("memory" if options.memory else "speed", text)
+        docs.put("memory" if options.memory else "history" if options.history else "speed", text)
     return 1 if failures or not all(holds for holds, _ in verdicts) else 0
 
 
@@ -76,6 +77,11 @@ def measure_memory(options, work):
     return memory.table(steps), [memory.verdict(steps)], []
 
 
+def measure_history(options, work):
+    rows = history.measure(options, work)
+    return history.table(rows), list(history.verdicts(rows)), []
+
+
 def write_json(path, results):
     plain = {
         metric: {target: [vars(s) for s in rounds.values()] for target, rounds in by_target.items()}
@@ -89,6 +95,11 @@ def arguments():
     p = argparse.ArgumentParser(prog="scripts/bench", description=__doc__)
     p.add_argument("--peers", action="store_true", help="also JuiceFS and bindfs (installs them)")
     p.add_argument("--memory", action="store_true", help="only the daemon's memory after 100,000 files and 1 GiB")
+    p.add_argument("--history", action="store_true", help="only what snapshots, forks and restores cost")
+    p.add_argument("--parts", type=names_of(history.PARTS), help=f"of the history, some of: {', '.join(history.PARTS)}")
+    p.add_argument("--files", type=int, default=100_000, help="files of the large thread (default 100000)")
+    p.add_argument("--names", type=int, default=200_000, help="names in the large directory (default 200000)")
+    p.add_argument("--gib", type=int, default=5, help="size of the large file (default 5)")
     p.add_argument("--write-docs", action="store_true", help="put the table into docs/performance.md")
     p.add_argument("--workloads", type=names_of(WORKLOADS), help=f"some of: {', '.join(WORKLOADS)}")
     kinds = [kind.name for kind in targets.OWN + targets.PEERS]

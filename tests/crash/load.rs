@@ -90,7 +90,7 @@ fn check_store(mount: &Mount) {
     use threadfs::engine::{EngineOptions, StoreSpec, open};
     let engine = open(&StoreSpec::Directory(mount.store.clone()), &EngineOptions::default()).unwrap();
     let store = threadfs::store::Store::open(engine).unwrap();
-    let report = threadfs::store::check::check(&store).unwrap();
+    let report = threadfs::store::check::check_with(&store, true).unwrap();
     assert!(report.is_clean(), "{report:#?}");
     println!("checked: {} inodes, {} names, {} chunks", report.inodes, report.dirents, report.chunks);
 }

@@ -9,5 +9,6 @@ mod support;
 
 mod documents;
 mod files;
+mod history;
 mod load;
 mod namespace;

@@ -335,3 +335,39 @@ fn they_are_counted_and_timed() {
     assert!(value("threadfs_snapshots_taken_total{kind=\"automatic\"}") >= 1.0);
     assert!(value("threadfs_snapshot_seconds_count{op=\"take\"}") >= 2.0);
 }
+
+#[test]
+fn a_reader_of_a_snapshot_is_not_disturbed() {
+    let mount = Mount::with(QUIET);
+    mount.make("threads/t/d");
+    let reader = mount.actor();
+    let writer = mount.actor();
+    writer.run(
+        "t = pathlib.Path('threads/t')\n\
+         for i in range(20): (t / f'd/f{i}').write_bytes(bytes([i]) * 30_000)\n\
+         (t / 'a.json').write_text('[0]'); os.mkdir(t / '.snapshots/s')",
+    );
+    reader.run(
+        "import hashlib\n\
+         def look(): return hashlib.sha1(repr([(p, os.stat(p).st_mtime_ns, os.path.isfile(p) and open(p, 'rb').read()) \
+         for p in sorted(str(q) for q in pathlib.Path('threads/t/.snapshots/s').rglob('*'))]).encode()).hexdigest()\n\
+         first = look(); end = time.monotonic() + 1.5",
+    );
+    reader.begin(
+        "n = 0\n\
+         while time.monotonic() < end:\n\
+         \x20   assert look() == first\n\
+         \x20   n += 1",
+    );
+    // Everything that could get in its way: other content, truncation, other snapshots, and what frees them.
+    while reader.is_busy() {
+        writer.run(
+            "for i in range(20):\n\
+             \x20   p = t / f'd/f{i}'\n\
+             \x20   with open(p, 'r+b' if i % 2 else 'wb') as f: f.write(os.urandom(9_000))\n\
+             (t / 'a.json').write_text('[1]'); os.mkdir(t / '.snapshots/x'); os.unlink(t / 'd/f0'); os.rmdir(t / '.snapshots/x')",
+        );
+    }
+    reader.end().unwrap();
+    assert!(reader.number("n") > 3);
+}

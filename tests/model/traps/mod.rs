@@ -7,6 +7,7 @@ mod expiry;
 mod limits;
 mod listing;
 mod names;
+mod past;
 mod privileges;
 mod race;
 mod roles;
