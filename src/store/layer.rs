@@ -2,19 +2,22 @@
 //!
 //! A fork of a fork looks a record up in one realm after the other, and most have changed little. What a
 //! realm showed at an epoch that a fork pins never changes any more: so which records and chunks it has of
-//! its own there is found out once, and kept as a set of hashes for as long as the realm is loaded.
+//! its own there is found out once, and kept as a sorted list of hashes. When all lists together take too
+//! much memory, they are found out anew.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::ops::ControlFlow;
 use std::sync::Arc;
+
+use parking_lot::RwLock;
 
 use super::record::Layer;
 use super::{Epoch, RealmId, Result, Store, key};
 use crate::engine::Keyspace;
 
 /// A realm with more records of its own is looked into each time.
-const RECORDS_MAX: usize = 1 << 16;
+const RECORDS_MAX: usize = 1 << 15;
 
 /// The same for chunks: to find out, their bytes are read.
 const CHUNKS_MAX: usize = 1 << 12;
@@ -23,20 +26,55 @@ const CHUNKS_MAX: usize = 1 << 12;
 /// directory have. So it can be told too whether there are any such.
 pub(super) const GROUP: usize = 9;
 
-/// Epochs that are kept for a realm.
-const EPOCHS_MAX: usize = 64;
+/// Memory for all that is kept, in bytes.
+const BYTES_MAX: usize = 8 << 20;
+
+/// What an entry takes beside its hashes.
+const ENTRY_BYTES: usize = 128;
+
+/// Sorted.
+type Hashes = Box<[u64]>;
+
+/// What is kept, by realm and epoch. A number of a realm is never used again, and what a fork pins stays.
+#[derive(Default)]
+pub(super) struct Layers {
+    kept: RwLock<Kept>,
+}
+
+#[derive(Default)]
+struct Kept {
+    owns: HashMap<(RealmId, Epoch), Arc<Own>>,
+    bytes: usize,
+}
+
+impl Kept {
+    fn keep(&mut self, realm: RealmId, epoch: Epoch, own: Arc<Own>) {
+        let bytes = own.bytes();
+        if self.bytes + bytes > BYTES_MAX {
+            *self = Kept::default();
+        }
+        if self.owns.insert((realm, epoch), own).is_none() {
+            self.bytes += bytes;
+        }
+    }
+}
 
 /// What a realm has of its own at an epoch; None for too much to be kept.
 #[derive(Debug, Default)]
 pub(super) struct Own {
-    records: Option<HashSet<u64>>,
-    chunks: Option<HashSet<u64>>,
+    records: Option<Hashes>,
+    chunks: Option<Hashes>,
 }
 
 impl Own {
     /// Whether a record of this part may be there.
     fn may_have(&self, part: &[u8]) -> bool {
-        self.records.as_ref().is_none_or(|records| records.contains(&hash(part)))
+        self.records.as_ref().is_none_or(|records| has(records, hash(part)))
+    }
+
+    fn bytes(&self) -> usize {
+        let hashes = [&self.records, &self.chunks].into_iter().flatten().map(|hashes| hashes.len()).sum::<usize>();
+        ENTRY_BYTES + hashes * size_of::<u64>()
     }
 
     /// Whether one of these chunks may be there.
@@ -46,8 +84,18 @@ impl Own {
             && (chunks.len() > own.len()
                 || chunks
                     .into_iter()
-                    .any(|index| own.contains(&hash(&key::chunk_part(layer.file, layer.generation, index)))))
+                    .any(|index| has(own, hash(&key::chunk_part(layer.file, layer.generation, index)))))
     }
+}
+
+fn has(hashes: &Hashes, hash: u64) -> bool {
+    hashes.binary_search(&hash).is_ok()
+}
+
+fn sorted(hashes: HashSet<u64>) -> Hashes {
+    let mut hashes: Hashes = hashes.into_iter().collect();
+    hashes.sort_unstable();
+    hashes
 }
 
 fn hash(part: &[u8]) -> u64 {
@@ -71,23 +119,21 @@ impl Store {
     /// None for a realm that is no fork: where all others look last, it is looked anyway. Takes no lock of a
     /// realm: who asks may have one of a later realm.
     fn own(&self, id: RealmId, epoch: Epoch) -> Result<Option<Arc<Own>>> {
-        let Some(realm) = self.realm(id).filter(|realm| realm.base().is_some()) else { return Ok(None) };
-        if let Some(own) = realm.owns.lock().get(&epoch) {
+        if let Some(own) = self.layers.kept.read().owns.get(&(id, epoch)) {
             return Ok(Some(Arc::clone(own)));
+        }
+        if self.realm(id).is_none_or(|realm| realm.base().is_none()) {
+            return Ok(None);
         }
         // Without a lock: what was there at a past epoch is there still, live or in the history, and a record
         // that moves from the one to the other meanwhile is met where it goes.
         let own = Arc::new(Own { records: self.own_records(id)?, chunks: self.own_chunks(id)? });
-        let mut owns = realm.owns.lock();
-        if owns.len() >= EPOCHS_MAX {
-            owns.clear();
-        }
-        owns.insert(epoch, Arc::clone(&own));
+        self.layers.kept.write().keep(id, epoch, Arc::clone(&own));
         Ok(Some(own))
     }
 
     /// Hashes of all that a realm has, now or in its past: at an epoch there are some of them.
-    fn own_records(&self, realm: RealmId) -> Result<Option<HashSet<u64>>> {
+    fn own_records(&self, realm: RealmId) -> Result<Option<Hashes>> {
         let mut found = HashSet::new();
         let mut add = |part: &[u8]| {
             found.insert(hash(part));
@@ -103,10 +149,10 @@ impl Store {
         self.engine.scan(Keyspace::Meta, &prefix, &key::after(&prefix), &mut |found, _| {
             key::parse_history(found).map_or(ControlFlow::Continue(()), |(part, _)| add(part))
         })?;
-        Ok((found.len() < RECORDS_MAX).then_some(found))
+        Ok((found.len() < RECORDS_MAX).then(|| sorted(found)))
     }
 
-    fn own_chunks(&self, realm: RealmId) -> Result<Option<HashSet<u64>>> {
+    fn own_chunks(&self, realm: RealmId) -> Result<Option<Hashes>> {
         let mut found = HashSet::new();
         let prefix = key::chunks_of_realm(realm);
         self.engine.scan(Keyspace::Data, &prefix, &key::after(&prefix), &mut |chunk, _| {
@@ -115,6 +161,29 @@ impl Store {
             }
             if found.len() < CHUNKS_MAX { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
         })?;
-        Ok((found.len() < CHUNKS_MAX).then_some(found))
+        Ok((found.len() < CHUNKS_MAX).then(|| sorted(found)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_kept_is_bounded() {
+        let (mut kept, large) = (Kept::default(), || sorted((0..RECORDS_MAX as u64).collect()));
+        for epoch in 0..100 {
+            kept.keep(RealmId(7), epoch, Arc::new(Own { records: Some(large()), chunks: None }));
+            assert!(kept.bytes <= BYTES_MAX && kept.owns.contains_key(&(RealmId(7), epoch)));
+        }
+        let bytes = kept.bytes;
+        kept.keep(RealmId(7), 99, Arc::new(Own { records: Some(large()), chunks: None }));
+        assert_eq!(kept.bytes, bytes);
+    }
+
+    #[test]
+    fn hashes_are_found() {
+        let hashes = sorted([3, u64::MAX, 0].into());
+        assert!(has(&hashes, 0) && has(&hashes, u64::MAX) && !has(&hashes, 4));
     }
 }

@@ -88,6 +88,7 @@ pub struct Store {
     /// realm remembers, and what no realm remembers nobody can confuse.
     last_snapshot: AtomicU64,
     room: room::Room,
+    layers: layer::Layers,
     collector: Mutex<collect::Walk>,
     syncs: sync::SyncGroup,
 }

@@ -36,6 +36,7 @@ impl Store {
             last_snapshot: AtomicU64::new(newest.max(superblock.last_home_snapshot)),
             superblock: Mutex::new(superblock),
             room: Default::default(),
+            layers: Default::default(),
             collector: Default::default(),
             syncs: Default::default(),
             engine,

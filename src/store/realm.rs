@@ -4,9 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Bound;
 use std::sync::Arc;
 
-use parking_lot::{ArcRwLockReadGuard, ArcRwLockWriteGuard, Mutex, RawRwLock, RwLock};
+use parking_lot::{ArcRwLockReadGuard, ArcRwLockWriteGuard, RawRwLock, RwLock};
 
-use super::layer::Own;
 use super::record::{Layer, RealmRecord, Timestamp, Usage};
 use super::{Epoch, Local, RealmId};
 
@@ -18,8 +17,6 @@ pub struct Realm {
     id: RealmId,
     /// Of a fork: what it shows where it has nothing of its own. Never changes.
     base: Option<(RealmId, Epoch)>,
-    /// Of a fork that has forks: what it has of its own at their epochs, as far as somebody asked.
-    pub(super) owns: Mutex<BTreeMap<Epoch, Arc<Own>>>,
     state: Arc<RwLock<RealmState>>,
 }
 
@@ -53,7 +50,7 @@ pub struct RealmState {
 
 impl Realm {
     pub(super) fn new(id: RealmId, state: RealmState) -> Realm {
-        Realm { id, base: state.record.base, owns: Mutex::default(), state: Arc::new(RwLock::new(state)) }
+        Realm { id, base: state.record.base, state: Arc::new(RwLock::new(state)) }
     }
 
     /// Its number.

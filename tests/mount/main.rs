@@ -13,6 +13,7 @@ mod commands;
 mod configuration;
 mod contention;
 mod control_file;
+mod costs;
 mod damage;
 mod deleted;
 mod diff;
