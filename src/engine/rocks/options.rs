@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use rocksdb::{
-    BlockBasedOptions, Cache, ColumnFamilyDescriptor, DB, DBCompressionType, DBRecoveryMode, DataBlockIndexType,
+    BlockBasedIndexType, BlockBasedOptions, Cache, ColumnFamilyDescriptor, DB, DBCompressionType, DBRecoveryMode, DataBlockIndexType,
     LogLevel, Options, WriteBufferManager,
 };
 
@@ -82,6 +82,11 @@ impl Tuning {
         // Indexes and filters count against the same budget as blocks.
         table.set_cache_index_and_filter_blocks(true);
         table.set_pin_l0_filter_and_index_blocks_in_cache(true);
+        // In parts: the index of a table whose content compresses well is larger than a shard of the
+        // cache, and would be read anew for each record.
+        table.set_index_type(BlockBasedIndexType::TwoLevelIndexSearch);
+        table.set_partition_filters(true);
+        table.set_pin_top_level_index_and_filter(true);
         let mut options = Options::default();
         options.set_compression_type(DBCompressionType::Lz4);
         options.set_level_compaction_dynamic_level_bytes(true);
