@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use rocksdb::{
-    BlockBasedIndexType, BlockBasedOptions, Cache, ColumnFamilyDescriptor, DB, DBCompressionType, DBRecoveryMode, DataBlockIndexType,
-    LogLevel, Options, WriteBufferManager,
+    BlockBasedIndexType, BlockBasedOptions, Cache, ColumnFamilyDescriptor, DB, DBCompressionType, DBRecoveryMode,
+    DataBlockIndexType, LogLevel, Options, WriteBufferManager,
 };
 
 use super::{DATA, META};
