@@ -61,7 +61,8 @@ pub fn run(args: &Args) -> Output {
             let name = name.as_deref().map(text_of);
             let taken = thread.ask(&Request::Create { name, reason: reason.clone() })?;
             let name = printable(&field(&taken, "name"));
-            Ok(format!("Took the snapshot {name} of {}.\n", printable(&thread.shown())).into_bytes())
+            // Nothing but the name: a script goes on with it.
+            Ok(format!("{name}\n").into_bytes())
         }
         Action::List { target, json } => {
             let log = target.find()?.ask(&Request::Log { paths: false })?;
