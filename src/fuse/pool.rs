@@ -1,14 +1,12 @@
-//! Threads for what waits: syncs, and the checking of large documents.
+//! Threads for what waits: syncs, the checking of large documents, and what is asked of the history.
 //!
-//! A thread that serves requests must come back for the next one soon.
+//! A thread that serves requests must come back for the next one soon. And what tells the kernel of changes
+//! waits for locks of directories, which whoever waits for a sync may hold: so that has threads of its own.
 
 use std::sync::{Arc, mpsc};
 use std::thread;
 
 use parking_lot::Mutex;
-
-/// As many waiters as one sync can serve.
-const THREADS: usize = 8;
 
 type Job = Box<dyn FnOnce() + Send>;
 
@@ -18,12 +16,13 @@ pub(super) struct Pool {
 }
 
 impl Pool {
-    pub(super) fn new() -> Pool {
+    /// Starts the threads.
+    pub(super) fn new(name: &str, threads: usize) -> Pool {
         let (sender, receiver) = mpsc::channel::<Job>();
         let receiver = Arc::new(Mutex::new(receiver));
-        for number in 0..THREADS {
+        for number in 0..threads {
             let receiver = Arc::clone(&receiver);
-            let spawned = thread::Builder::new().name(format!("waiter-{number}")).spawn(move || {
+            let spawned = thread::Builder::new().name(format!("{name}-{number}")).spawn(move || {
                 loop {
                     let job = receiver.lock().recv();
                     match job {

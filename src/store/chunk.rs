@@ -136,12 +136,17 @@ pub(super) fn shown(
     visit: VisitShown<'_>,
 ) -> Result<()> {
     let own = content.own(at);
+    merged(view, &layers_of(store, content, &own, &chunks)?, chunks, visit)
+}
+
+/// Where some of a content's chunks may be, the uppermost first. `own` is its own layer.
+fn layers_of<'l>(store: &Store, content: &'l Content, own: &'l Layer, chunks: &Range<u32>) -> Result<Vec<&'l Layer>> {
     let mut layers = Vec::with_capacity(1 + content.layers.len());
     if !content.is_inherited {
-        layers.push(&own);
+        layers.push(own);
     }
-    add_layers(store, content, &chunks, &mut layers)?;
-    merged(view, &layers, chunks, visit)
+    add_layers(store, content, chunks, &mut layers)?;
+    Ok(layers)
 }
 
 /// Adds the layers below a content that may have some of its chunks.
@@ -206,19 +211,26 @@ impl Reader<'_> {
         buffer.fill(0);
         let bytes = offset..offset + buffer.len() as u64;
         let at = self.epoch().unwrap_or(Epoch::MAX);
-        shown(self.store(), self.raw(), content, content.chunks(&bytes), at, &mut |index, value| {
-            let start = content.start_of(index);
-            let from = bytes.start.max(start);
-            let to = bytes.end.min(start + value.len() as u64);
-            if from < to {
+        let chunks = content.chunks(&bytes);
+        let own = content.own(at);
+        // From the lowest layer to the uppermost: what lies above goes over it.
+        for layer in layers_of(self.store(), content, &own, &chunks)?.into_iter().rev() {
+            let put = &mut |index: u32, _: Epoch, value: &[u8]| {
+                let start = content.start_of(index);
+                let (from, to) = (bytes.start.max(start), bytes.end.min(start + content.chunk_bytes));
                 let target = buffer.get_mut((from - offset) as usize..(to - offset) as usize);
-                let source = value.get((from - start) as usize..(to - start) as usize);
-                if let (Some(target), Some(source)) = (target, source) {
-                    target.copy_from_slice(source);
+                let source = value.get((from - start) as usize..).unwrap_or_default();
+                if let Some(target) = target {
+                    let length = source.len().min(target.len());
+                    let (there, behind) = target.split_at_mut(length);
+                    there.copy_from_slice(source.get(..length).unwrap_or_default());
+                    behind.fill(0);
                 }
-            }
-            ControlFlow::Continue(())
-        })
+                ControlFlow::Continue(())
+            };
+            layer_versions(self.raw(), layer, chunks.clone(), put, &mut |_| ())?;
+        }
+        Ok(())
     }
 
     /// The first run of bytes at or behind `offset` that is no hole, up to `size`.

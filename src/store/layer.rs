@@ -59,6 +59,18 @@ impl Kept {
     }
 }
 
+/// A record part, or a group, that is looked for in one layer after the other.
+pub(super) struct Sought {
+    pub(super) part: Vec<u8>,
+    hash: u64,
+}
+
+impl Sought {
+    pub(super) fn new(part: Vec<u8>) -> Sought {
+        Sought { hash: hash(&part), part }
+    }
+}
+
 /// What a realm has of its own at an epoch; None for too much to be kept.
 #[derive(Debug, Default)]
 pub(super) struct Own {
@@ -68,8 +80,8 @@ pub(super) struct Own {
 
 impl Own {
     /// Whether a record of this part may be there.
-    fn may_have(&self, part: &[u8]) -> bool {
-        self.records.as_ref().is_none_or(|records| has(records, hash(part)))
+    fn may_have(&self, sought: &Sought) -> bool {
+        self.records.as_ref().is_none_or(|records| has(records, sought.hash))
     }
 
     fn bytes(&self) -> usize {
@@ -107,8 +119,8 @@ fn hash(part: &[u8]) -> u64 {
 impl Store {
     /// Whether a realm may have a record of this part, or of such a [group](GROUP), of its own at an epoch
     /// that a fork of it pins.
-    pub(super) fn layer_may_have(&self, realm: RealmId, epoch: Epoch, part: &[u8]) -> Result<bool> {
-        Ok(self.own(realm, epoch)?.is_none_or(|own| own.may_have(part)))
+    pub(super) fn layer_may_have(&self, realm: RealmId, epoch: Epoch, sought: &Sought) -> Result<bool> {
+        Ok(self.own(realm, epoch)?.is_none_or(|own| own.may_have(sought)))
     }
 
     /// Whether a layer may have one of these chunks.

@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 
 use super::history::{self, Own};
-use super::layer::GROUP;
+use super::layer::{GROUP, Sought};
 use super::record::{Dirent, Header, Inode, Usage};
 use super::{Epoch, Error, Local, RealmId, Result, Store, key};
 use crate::engine::{Keyspace, View};
@@ -169,6 +169,7 @@ pub(super) fn resolve(store: &Store, view: &dyn View, live: &[u8], at: Option<Ep
     let mut realm = key::realm_of(live).ok_or_else(|| Error::corrupt("a key is too short"))?;
     let mut base = None;
     let mut own = own;
+    let mut sought = None;
     loop {
         match own {
             Own::Value(value) => return Ok(Some(Located { value, base })),
@@ -177,9 +178,9 @@ pub(super) fn resolve(store: &Store, view: &dyn View, live: &[u8], at: Option<Ep
         }
         base = store.realm(realm).and_then(|realm| realm.base());
         let Some((below, epoch)) = base else { return Ok(None) };
-        let part = key::record_part(live);
-        own = match store.layer_may_have(below, epoch, &part)? {
-            true => history::at(view, &key::live(below, &part), epoch)?,
+        let sought = sought.get_or_insert_with(|| Sought::new(key::record_part(live)));
+        own = match store.layer_may_have(below, epoch, sought)? {
+            true => history::at(view, &key::live(below, &sought.part), epoch)?,
             false => Own::Gap,
         };
         realm = below;
@@ -201,8 +202,9 @@ impl Records for Reader<'_> {
         // Of a range that is one group, such as a directory, most layers have nothing.
         let part = key::record_part(from);
         let group = part.get(..GROUP).filter(|group| to == key::after(&key::live(realm, group)));
+        let group = group.map(|group| Sought::new(group.to_vec()));
         while let Some((below, epoch)) = self.base_of(at) {
-            if group.map_or(Ok(true), |group| self.store.layer_may_have(below, epoch, group))? {
+            if group.as_ref().map_or(Ok(true), |group| self.store.layer_may_have(below, epoch, group))? {
                 layers.push((below, Some(epoch)));
             }
             at = below;

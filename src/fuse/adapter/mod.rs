@@ -32,6 +32,12 @@ const MAX_WRITE: u32 = 1 << 20;
 /// Requests that the kernel sends without anybody waiting: read-ahead.
 const MAX_BACKGROUND: u16 = 64;
 
+/// As many waiters as one sync can serve.
+const WAITERS: usize = 8;
+
+/// Restores and their like at a time.
+const HISTORIANS: usize = 4;
+
 /// Inode numbers are never used again, so all inodes have the same generation but the directories of
 /// threads that came back.
 const GENERATION: Generation = Generation(0);
@@ -52,6 +58,8 @@ const CAPABILITIES: [InitFlags; 8] = [
 pub(super) struct Adapter {
     fs: Arc<Fs>,
     pool: Pool,
+    /// For requests that end with the kernel being told of changes.
+    history: Pool,
     ended: Mutex<mpsc::Sender<()>>,
 }
 
@@ -59,7 +67,8 @@ impl Adapter {
     /// An adapter, and where it tells that the mount is gone.
     pub(super) fn new(fs: Arc<Fs>) -> (Adapter, mpsc::Receiver<()>) {
         let (ended, receiver) = mpsc::channel();
-        (Adapter { fs, pool: Pool::new(), ended: Mutex::new(ended) }, receiver)
+        let (pool, history) = (Pool::new("waiter", WAITERS), Pool::new("history", HISTORIANS));
+        (Adapter { fs, pool, history, ended: Mutex::new(ended) }, receiver)
     }
 }
 
@@ -94,6 +103,7 @@ impl Filesystem for Adapter {
 
     fn destroy(&mut self) {
         self.pool.close();
+        self.history.close();
         if self.ended.lock().send(()).is_err() {
             log::debug!("nobody waited for the end of the mount");
         }
@@ -226,7 +236,7 @@ impl Filesystem for Adapter {
         reply: ReplyWrite,
     ) {
         if self.fs.is_control_file(fh.0) {
-            return file::control(&self.fs, &self.pool, request, fh.0, (offset, data), reply);
+            return file::control(&self.fs, &self.history, request, fh.0, (offset, data), reply);
         }
         file::write(&self.fs, fh.0, offset, data, write_flags, flags.0, reply);
     }
@@ -330,7 +340,7 @@ impl Filesystem for Adapter {
         reply: ReplyEmpty,
     ) {
         if bytes(name) == UNDELETE {
-            return xattr::undelete(&self.fs, &self.pool, request, node(ino), value, reply);
+            return xattr::undelete(&self.fs, &self.history, request, node(ino), value, reply);
         }
         xattr::set(&self.fs, convert::caller(request), (node(ino), bytes(name)), value, flags, reply);
     }
