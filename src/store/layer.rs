@@ -44,15 +44,36 @@ pub(super) struct Layers {
 #[derive(Default)]
 struct Kept {
     owns: HashMap<(RealmId, Epoch), Arc<Own>>,
+    chains: HashMap<RealmId, Arc<Chain>>,
     bytes: usize,
 }
 
+/// All the forks below a fork together, and what is below them all.
+#[derive(Debug)]
+pub(super) struct Chain {
+    /// What one of them has of its own; None for too much to be kept.
+    between: Option<Hashes>,
+    /// The last base, which is no fork, and the epoch at which it shows.
+    pub(super) last: (RealmId, Epoch),
+}
+
+impl Chain {
+    /// Whether a record of this part may be in one of the forks between.
+    pub(super) fn may_have(&self, sought: &Sought) -> bool {
+        self.between.as_ref().is_none_or(|between| has(between, sought.hash))
+    }
+}
+
 impl Kept {
-    fn keep(&mut self, realm: RealmId, epoch: Epoch, own: Arc<Own>) {
-        let bytes = own.bytes();
+    fn make_room(&mut self, bytes: usize) {
         if self.bytes + bytes > BYTES_MAX {
             *self = Kept::default();
         }
+    }
+
+    fn keep(&mut self, realm: RealmId, epoch: Epoch, own: Arc<Own>) {
+        let bytes = own.bytes();
+        self.make_room(bytes);
         if self.owns.insert((realm, epoch), own).is_none() {
             self.bytes += bytes;
         }
@@ -126,6 +147,34 @@ impl Store {
     /// Whether a layer may have one of these chunks.
     pub(super) fn layer_may_have_chunks(&self, layer: &Layer, chunks: std::ops::Range<u32>) -> Result<bool> {
         Ok(self.own(layer.realm, layer.epoch)?.is_none_or(|own| own.may_have_chunks(layer, chunks)))
+    }
+
+    /// What lies below a fork; None for a realm that is none.
+    pub(super) fn chain(&self, fork: RealmId) -> Result<Option<Arc<Chain>>> {
+        if let Some(chain) = self.layers.kept.read().chains.get(&fork) {
+            return Ok(Some(Arc::clone(chain)));
+        }
+        let base_of = |id| self.realm(id).and_then(|realm| realm.base());
+        let Some(mut last) = base_of(fork) else { return Ok(None) };
+        let mut between = Some(HashSet::new());
+        while let Some(next) = base_of(last.0) {
+            let own = self.own(last.0, last.1)?;
+            let records = own.as_ref().and_then(|own| own.records.as_ref());
+            match (&mut between, records) {
+                (Some(between), Some(records)) => between.extend(records.iter().copied()),
+                _ => between = None,
+            }
+            last = next;
+        }
+        let between = between.filter(|between| between.len() < RECORDS_MAX).map(sorted);
+        let chain = Arc::new(Chain { between, last });
+        let mut kept = self.layers.kept.write();
+        let bytes = ENTRY_BYTES + chain.between.as_ref().map_or(0, |between| between.len() * size_of::<u64>());
+        kept.make_room(bytes);
+        if kept.chains.insert(fork, Arc::clone(&chain)).is_none() {
+            kept.bytes += bytes;
+        }
+        Ok(Some(chain))
     }
 
     /// None for a realm that is no fork: where all others look last, it is looked anyway. Takes no lock of a

@@ -176,9 +176,14 @@ pub(super) fn resolve(store: &Store, view: &dyn View, live: &[u8], at: Option<Ep
             Own::Whiteout => return Ok(None),
             Own::Gap => {}
         }
-        base = store.realm(realm).and_then(|realm| realm.base());
-        let Some((below, epoch)) = base else { return Ok(None) };
+        let Some(direct) = store.realm(realm).and_then(|realm| realm.base()) else { return Ok(None) };
         let sought = sought.get_or_insert_with(|| Sought::new(key::record_part(live)));
+        let (below, epoch) = match store.chain(realm)? {
+            // Most often none of the forks between has it.
+            Some(chain) if !chain.may_have(sought) => chain.last,
+            _ => direct,
+        };
+        base = Some((below, epoch));
         own = match store.layer_may_have(below, epoch, sought)? {
             true => history::at(view, &key::live(below, &sought.part), epoch)?,
             false => Own::Gap,

@@ -164,7 +164,7 @@ impl<'a> Blind<'a> {
             }
             17 => {
                 let Some((node, _)) = self.pick(&self.known.clone()) else { return };
-                let size = (self.draw(4) == 0).then(|| CHUNK + 5);
+                let size = (self.draw(4) == 0).then_some(CHUNK + 5);
                 let set = SetAttr { mode: Some(0o755), size, atime: Some(SetTime::Now), ..SetAttr::default() };
                 let done = fs.setattr(USER, node, set, None);
                 self.note(done);
