@@ -178,3 +178,28 @@ fn a_snapshot_of_everything_keeps_every_thread() {
     assert_eq!(content(&fs, at(&fs, Node::ROOT, ".snapshots/all/threads/t/f")), b"1");
     assert_eq!(content(&fs, at(&fs, top, ".snapshots/s/f")), b"2");
 }
+
+/// A snapshot, a restore and a fork that find no room change nothing, and the thread goes on.
+#[test]
+fn without_room_nothing_happens() {
+    let (engine, fs) = crate::support::fresh();
+    let top = thread(&fs, "t");
+    let f = file(&fs, top, "f", b"1");
+    take(&fs, top, "s");
+    write(&fs, f, b"2");
+    let snapshots = at(&fs, top, ".snapshots");
+    let safety = SnapshotRecord::new(SnapshotKind::Automatic, "auto-s", "before");
+    let number = epoch(&fs, top, "s");
+    engine.refuse_writes_after(0);
+    assert_eq!(crate::support::errno(fs.mkdir(ROOT_USER, snapshots, b"x", 0o755)), libc::ENOSPC);
+    assert_eq!(crate::support::errno(fs.restore(top.realm, number, &safety, &[])), libc::ENOSPC);
+    let threads = at(&fs, Node::ROOT, "threads");
+    assert_eq!(crate::support::errno(fs.fork(top.realm, None, threads, b"y")), libc::ENOSPC);
+    assert!(engine.accept_writes());
+    assert_eq!((names(&fs, snapshots), names(&fs, threads)), (vec!["s".to_string()], vec!["t".to_string()]));
+    assert_eq!(content(&fs, at(&fs, top, "f")), b"2");
+    assert_sound(&fs);
+    take(&fs, top, "x");
+    back(&fs, top, "s");
+    assert_eq!(content(&fs, at(&fs, top, "f")), b"1");
+}
