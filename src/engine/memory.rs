@@ -8,7 +8,7 @@ use std::path::Path;
 use imbl::OrdMap;
 use parking_lot::RwLock;
 
-use super::{Batch, Engine, Error, Keyspace, Op, Result, Space, View, Visit};
+use super::{Batch, Cursor, Engine, Error, Keyspace, Op, Result, Space, View};
 
 type Map = OrdMap<Vec<u8>, Vec<u8>>;
 
@@ -57,16 +57,48 @@ impl View for State {
         Ok(self.map(space).get(key).cloned())
     }
 
-    fn scan(&self, space: Keyspace, from: &[u8], to: &[u8], visit: Visit<'_>) -> Result<()> {
-        let upper = if to.is_empty() { Bound::Unbounded } else { Bound::Excluded(to) };
-        if !to.is_empty() && from >= to {
-            return Ok(());
+    fn cursor(&self, space: Keyspace, from: &[u8], to: &[u8]) -> Result<Box<dyn Cursor + '_>> {
+        Ok(Box::new(MemoryCursor::new(self.map(space).clone(), from, to)))
+    }
+}
+
+/// On a copy of the map: who has it may call back into the engine.
+struct MemoryCursor {
+    map: Map,
+    from: Vec<u8>,
+    to: Vec<u8>,
+    item: Option<(Vec<u8>, Vec<u8>)>,
+}
+
+impl MemoryCursor {
+    fn new(map: Map, from: &[u8], to: &[u8]) -> MemoryCursor {
+        let mut cursor = MemoryCursor { map, from: from.to_vec(), to: to.to_vec(), item: None };
+        cursor.go(Bound::Included(from));
+        cursor
+    }
+
+    fn go(&mut self, start: Bound<&[u8]>) {
+        let next = self.map.range::<_, [u8]>((start, Bound::Unbounded)).next();
+        let next = next.filter(|(key, _)| self.to.is_empty() || **key < self.to);
+        self.item = next.map(|(key, value)| (key.clone(), value.clone()));
+    }
+}
+
+impl Cursor for MemoryCursor {
+    fn item(&self) -> Option<(&[u8], &[u8])> {
+        self.item.as_ref().map(|(key, value)| (&key[..], &value[..]))
+    }
+
+    fn advance(&mut self) -> Result<()> {
+        if let Some((key, _)) = self.item.take() {
+            self.go(Bound::Excluded(&key));
         }
-        for (key, value) in self.map(space).range::<_, [u8]>((Bound::Included(from), upper)) {
-            if let ControlFlow::Break(()) = visit(key, value) {
-                break;
-            }
-        }
+        Ok(())
+    }
+
+    fn seek(&mut self, key: &[u8]) -> Result<()> {
+        let start = self.from.clone();
+        self.go(Bound::Included(key.max(&start)));
         Ok(())
     }
 }
@@ -76,10 +108,9 @@ impl View for MemoryEngine {
         self.state.read().get(space, key)
     }
 
-    fn scan(&self, space: Keyspace, from: &[u8], to: &[u8], visit: Visit<'_>) -> Result<()> {
-        // On a copy: the visitor may call back into the engine.
-        let state = self.state.read().clone();
-        state.scan(space, from, to, visit)
+    fn cursor(&self, space: Keyspace, from: &[u8], to: &[u8]) -> Result<Box<dyn Cursor + '_>> {
+        let map = self.state.read().map(space).clone();
+        Ok(Box::new(MemoryCursor::new(map, from, to)))
     }
 }
 

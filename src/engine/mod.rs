@@ -40,13 +40,37 @@ pub enum Keyspace {
 /// What a scan calls for each pair, in key order, until it breaks.
 pub type Visit<'a> = &'a mut dyn FnMut(&[u8], &[u8]) -> ControlFlow<()>;
 
+/// A place among the pairs of a range, in key order. What it shows was there when it was made.
+pub trait Cursor {
+    /// The pair that it stands at; None behind the last one.
+    fn item(&self) -> Option<(&[u8], &[u8])>;
+
+    /// Goes to the next pair.
+    fn advance(&mut self) -> Result<()>;
+
+    /// Goes to the first pair of its range that is not before `key`.
+    fn seek(&mut self, key: &[u8]) -> Result<()>;
+}
+
 /// Reading, from the newest state or from a [`View`].
 pub trait View {
     /// The value of one key.
     fn get(&self, space: Keyspace, key: &[u8]) -> Result<Option<Vec<u8>>>;
 
+    /// A cursor at the first pair with `from <= key < to`. An empty `to` means no upper bound.
+    fn cursor(&self, space: Keyspace, from: &[u8], to: &[u8]) -> Result<Box<dyn Cursor + '_>>;
+
     /// Visits the pairs with `from <= key < to` in key order. An empty `to` means no upper bound.
-    fn scan(&self, space: Keyspace, from: &[u8], to: &[u8], visit: Visit<'_>) -> Result<()>;
+    fn scan(&self, space: Keyspace, from: &[u8], to: &[u8], visit: Visit<'_>) -> Result<()> {
+        let mut cursor = self.cursor(space, from, to)?;
+        while let Some((key, value)) = cursor.item() {
+            if visit(key, value).is_break() {
+                break;
+            }
+            cursor.advance()?;
+        }
+        Ok(())
+    }
 
     /// The first pair with `from <= key < to`.
     fn first(&self, space: Keyspace, from: &[u8], to: &[u8]) -> Result<Option<(Vec<u8>, Vec<u8>)>> {

@@ -152,7 +152,7 @@ fn layers_of<'l>(store: &Store, content: &'l Content, own: &'l Layer, chunks: &R
 /// Adds the layers below a content that may have some of its chunks.
 fn add_layers<'l>(store: &Store, content: &'l Content, chunks: &Range<u32>, layers: &mut Vec<&'l Layer>) -> Result<()> {
     for layer in &content.layers {
-        if store.layer_may_have_chunks(layer, chunks.clone())? {
+        if store.layer_may_have_chunks(layer, chunks)? {
             layers.push(layer);
         }
     }

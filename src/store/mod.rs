@@ -20,6 +20,7 @@ mod history;
 pub mod key;
 mod layer;
 mod life;
+mod merge;
 mod open;
 mod owner;
 mod read;

@@ -3,7 +3,8 @@
 use std::ops::ControlFlow;
 
 use super::history::{self, Own};
-use super::layer::{GROUP, Sought};
+use super::layer::{self, Sought};
+use super::merge;
 use super::record::{Dirent, Header, Inode, Usage};
 use super::{Epoch, Error, Local, RealmId, Result, Store, key};
 use crate::engine::{Keyspace, View};
@@ -206,7 +207,7 @@ impl Records for Reader<'_> {
         let mut at = realm;
         // Of a range that is one group, such as a directory, most layers have nothing.
         let part = key::record_part(from);
-        let group = part.get(..GROUP).filter(|group| to == key::after(&key::live(realm, group)));
+        let group = layer::group(&part).filter(|group| to == key::after(&key::live(realm, group)));
         let group = group.map(|group| Sought::new(group.to_vec()));
         while let Some((below, epoch)) = self.base_of(at) {
             if group.as_ref().map_or(Ok(true), |group| self.store.layer_may_have(below, epoch, group))? {
@@ -214,36 +215,34 @@ impl Records for Reader<'_> {
             }
             at = below;
         }
-        let mut range = history::Parts::between(from, to);
-        loop {
-            let mut found = history::Found::new();
-            // A layer with more records than a step ends the step for all.
-            let mut end = None;
-            for (index, (layer, _)) in layers.iter().enumerate() {
-                history::parts(self.raw(), (index, *layer), &range, &mut end, &mut found)?;
-            }
-            for (part, met) in found {
-                if end.as_ref().is_some_and(|end| part > *end) {
-                    break;
-                }
-                for met in met {
-                    let Some((layer, at)) = layers.get(met.layer) else { continue };
-                    let own = history::with_live(self.raw(), &key::live(*layer, &part), met.live.as_deref(), *at)?;
-                    match own {
-                        Own::Gap => continue,
-                        Own::Whiteout => {}
-                        Own::Value(value) => {
-                            if visit(&key::live(realm, &part), &value)?.is_break() {
-                                return Ok(());
-                            }
-                        }
+        // All layers at one instant: between two looks a record could move from one place to another.
+        let frozen = matches!(self.source, Source::Newest).then(|| self.store.engine.view());
+        let view = frozen.as_deref().unwrap_or_else(|| self.raw());
+        let opened = layers.into_iter().map(|layer| merge::Layer::new(view, layer, (from, to)));
+        let mut layers = opened.collect::<Result<Vec<_>>>()?;
+        let mut live = from.get(..5).unwrap_or_default().to_vec();
+        let mut rest = Vec::new();
+        while let Some(next) = layers.iter().filter_map(|layer| layer.head()).min() {
+            rest.clear();
+            rest.extend_from_slice(next);
+            let mut shown = Own::Gap;
+            for layer in &mut layers {
+                if layer.head() == Some(&rest[..]) {
+                    let own = layer.take(&rest)?;
+                    if shown == Own::Gap {
+                        shown = own;
                     }
+                }
+            }
+            if let Own::Value(value) = shown {
+                live.truncate(5);
+                live.extend_from_slice(&rest);
+                if visit(&live, &value)?.is_break() {
                     break;
                 }
             }
-            let Some(end) = end else { return Ok(()) };
-            range.start_behind(&end);
         }
+        Ok(())
     }
 }
 

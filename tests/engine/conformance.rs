@@ -2,6 +2,8 @@
 
 use std::ops::ControlFlow;
 
+use threadfs::engine::{self, Cursor};
+
 use super::*;
 
 /// Makes of each function one test for each engine.
@@ -25,6 +27,7 @@ for_each_engine!(
     a_visitor_can_stop,
     a_visitor_can_read_and_write,
     the_first_of_a_range,
+    a_cursor_stays_in_its_range,
     the_keyspaces_are_independent,
     a_later_change_of_a_batch_wins,
     a_batch_is_whole_for_readers,
@@ -110,6 +113,28 @@ fn the_first_of_a_range(engine: &dyn Engine) {
     put(engine, DATA, b"c", b"2");
     assert_eq!(engine.first(DATA, b"a", b"").unwrap(), Some((b"b".to_vec(), b"1".to_vec())));
     assert_eq!(engine.first(DATA, b"b\0", b"c").unwrap(), None);
+}
+
+fn a_cursor_stays_in_its_range(engine: &dyn Engine) {
+    for key in [b"a", b"b", b"c", b"e", b"f"] {
+        put(engine, META, key, key);
+    }
+    let mut cursor = engine.cursor(META, b"b", b"f").unwrap();
+    delete(engine, META, b"c");
+    let mut at = |go: &mut dyn FnMut(&mut dyn Cursor) -> engine::Result<()>| {
+        go(&mut *cursor).unwrap();
+        cursor.item().map(|(key, value)| [key, value].concat())
+    };
+    assert_eq!(at(&mut |_| Ok(())).unwrap(), b"bb");
+    assert_eq!(at(&mut |cursor| cursor.advance()).unwrap(), b"cc", "as it was when the cursor was made");
+    assert_eq!(at(&mut |cursor| cursor.seek(b"d")).unwrap(), b"ee");
+    assert_eq!(at(&mut |cursor| cursor.advance()), None);
+    assert_eq!(at(&mut |cursor| cursor.advance()), None);
+    assert_eq!(at(&mut |cursor| cursor.seek(b"a")).unwrap(), b"bb", "not before its start");
+    assert_eq!(at(&mut |cursor| cursor.seek(b"f")), None);
+    let mut empty = engine.cursor(META, b"c", b"a").unwrap();
+    empty.seek(b"b").unwrap();
+    assert!(empty.item().is_none());
 }
 
 fn the_keyspaces_are_independent(engine: &dyn Engine) {

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
-use threadfs::engine::{Batch, Engine, Error, Keyspace, Result, Space, View, Visit};
+use threadfs::engine::{Batch, Cursor, Engine, Error, Keyspace, Result, Space, View};
 
 /// When reads fail.
 #[derive(Debug, Default)]
@@ -96,9 +96,9 @@ impl View for Faulty {
         self.inner.get(space, key)
     }
 
-    fn scan(&self, space: Keyspace, from: &[u8], to: &[u8], visit: Visit<'_>) -> Result<()> {
+    fn cursor(&self, space: Keyspace, from: &[u8], to: &[u8]) -> Result<Box<dyn Cursor + '_>> {
         self.reads.check()?;
-        self.inner.scan(space, from, to, visit)
+        self.inner.cursor(space, from, to)
     }
 }
 
@@ -113,9 +113,9 @@ impl View for FaultyView<'_> {
         self.inner.get(space, key)
     }
 
-    fn scan(&self, space: Keyspace, from: &[u8], to: &[u8], visit: Visit<'_>) -> Result<()> {
+    fn cursor(&self, space: Keyspace, from: &[u8], to: &[u8]) -> Result<Box<dyn Cursor + '_>> {
         self.reads.check()?;
-        self.inner.scan(space, from, to, visit)
+        self.inner.cursor(space, from, to)
     }
 }
 

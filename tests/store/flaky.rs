@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Mutex};
 
-use threadfs::engine::{Batch, Engine, Error, Keyspace, Result, Space, View, Visit};
+use threadfs::engine::{Batch, Cursor, Engine, Error, Keyspace, Result, Space, View};
 
 /// Passes everything on to another engine, until its writes run out.
 pub struct Flaky {
@@ -43,8 +43,8 @@ impl View for Flaky {
         self.inner.get(space, key)
     }
 
-    fn scan(&self, space: Keyspace, from: &[u8], to: &[u8], visit: Visit<'_>) -> Result<()> {
-        self.inner.scan(space, from, to, visit)
+    fn cursor(&self, space: Keyspace, from: &[u8], to: &[u8]) -> Result<Box<dyn Cursor + '_>> {
+        self.inner.cursor(space, from, to)
     }
 }
 

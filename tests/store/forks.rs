@@ -130,6 +130,25 @@ fn a_fork_of_a_fork() {
 }
 
 #[test]
+fn a_listing_jumps_over_a_long_past_and_over_nothing_else() {
+    let (engine, parent, at) = base();
+    let store = Store::open(engine).unwrap();
+    let longer = [NAME, b"y"].concat();
+    let mut seen = vec![(at, None)];
+    for number in 0..20u8 {
+        put(&store, parent, NAME, Some(&[number]));
+        put(&store, parent, &longer, Some(&[number]));
+        seen.push((store.take_snapshot(parent, &snapshot()).unwrap(), Some(vec![number])));
+    }
+    put(&store, parent, NAME, None);
+    put(&store, parent, &longer, None);
+    for (at, value) in seen {
+        assert_eq!(get(&store, parent, Some(at), &longer), value, "at {at}");
+        assert_eq!(get(&store, parent, Some(at), NAME), value.or(Some(b"base".to_vec())), "at {at}");
+    }
+}
+
+#[test]
 fn pin_ignored_on_drop() {
     let (engine, parent, at) = base();
     let (store, child) = fork(&engine, parent, at);

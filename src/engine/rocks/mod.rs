@@ -9,21 +9,20 @@ mod convert;
 mod freed;
 mod holder;
 mod options;
+mod view;
 
-use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use parking_lot::{Mutex, RwLock, RwLockReadGuard};
-use rocksdb::{
-    ColumnFamily, DB, FlushOptions, ReadOptions, Snapshot, WriteBatch, WriteOptions, checkpoint::Checkpoint,
-};
+use rocksdb::{ColumnFamily, DB, FlushOptions, ReadOptions, WriteBatch, WriteOptions, checkpoint::Checkpoint};
 
 use self::convert::{from_io, from_rocks};
 use self::freed::Freed;
 use self::holder::Holder;
 use self::options::Tuning;
-use super::{Batch, Engine, EngineOptions, Error, Keyspace, Op, Result, Space, View, Visit};
+use self::view::{BrokenView, GuardedCursor, RocksCursor, RocksView, get, pinned};
+use super::{Batch, Cursor, Engine, EngineOptions, Error, Keyspace, Op, Result, Space, View};
 
 const META: &str = "meta";
 const DATA: &str = "data";
@@ -179,79 +178,17 @@ fn family(db: &DB, space: Keyspace) -> Result<&ColumnFamily> {
     db.cf_handle(name).ok_or_else(|| Error::Corrupt { detail: format!("the keyspace {name} is missing") })
 }
 
-fn get(db: &DB, space: Keyspace, key: &[u8], options: &ReadOptions) -> Result<Option<Vec<u8>>> {
-    let value = db.get_pinned_cf_opt(family(db, space)?, key, options).map_err(|e| from_rocks(&e))?;
-    Ok(value.map(|v| v.to_vec()))
-}
-
-fn scan(db: &DB, space: Keyspace, from: &[u8], to: &[u8], mut options: ReadOptions, visit: Visit<'_>) -> Result<()> {
-    if !to.is_empty() {
-        if from >= to {
-            return Ok(());
-        }
-        options.set_iterate_upper_bound(to);
-    }
-    let mut iterator = db.raw_iterator_cf_opt(family(db, space)?, options);
-    iterator.seek(from);
-    while let Some((key, value)) = iterator.item() {
-        if let ControlFlow::Break(()) = visit(key, value) {
-            return Ok(());
-        }
-        iterator.next();
-    }
-    iterator.status().map_err(|e| from_rocks(&e))
-}
-
 impl View for RocksEngine {
     fn get(&self, space: Keyspace, key: &[u8]) -> Result<Option<Vec<u8>>> {
         let guard = self.read()?;
         get(opened(&guard)?, space, key, &ReadOptions::default())
     }
 
-    fn scan(&self, space: Keyspace, from: &[u8], to: &[u8], visit: Visit<'_>) -> Result<()> {
+    fn cursor(&self, space: Keyspace, from: &[u8], to: &[u8]) -> Result<Box<dyn Cursor + '_>> {
         let guard = self.read()?;
-        scan(opened(&guard)?, space, from, to, ReadOptions::default(), visit)
-    }
-}
-
-/// One instant of RocksDB. It keeps the database from being reopened under it.
-struct RocksView<'a> {
-    // The order matters: fields drop in the order of their declaration.
-    snapshot: Option<Snapshot<'a>>,
-    db: &'a DB,
-    _guard: RwLockReadGuard<'a, Option<DB>>,
-}
-
-impl RocksView<'_> {
-    fn options(&self) -> ReadOptions {
-        let mut options = ReadOptions::default();
-        if let Some(snapshot) = &self.snapshot {
-            options.set_snapshot(snapshot);
-        }
-        options
-    }
-}
-
-impl View for RocksView<'_> {
-    fn get(&self, space: Keyspace, key: &[u8]) -> Result<Option<Vec<u8>>> {
-        get(self.db, space, key, &self.options())
-    }
-
-    fn scan(&self, space: Keyspace, from: &[u8], to: &[u8], visit: Visit<'_>) -> Result<()> {
-        scan(self.db, space, from, to, self.options(), visit)
-    }
-}
-
-/// What a view is when the store cannot be read at all: the error, each time.
-struct BrokenView(Error);
-
-impl View for BrokenView {
-    fn get(&self, _: Keyspace, _: &[u8]) -> Result<Option<Vec<u8>>> {
-        Err(self.0.clone())
-    }
-
-    fn scan(&self, _: Keyspace, _: &[u8], _: &[u8], _: Visit<'_>) -> Result<()> {
-        Err(self.0.clone())
+        let db = pinned(opened(&guard)?, &guard);
+        let cursor = RocksCursor::new(db, space, from, to, ReadOptions::default())?;
+        Ok(Box::new(GuardedCursor { cursor, _guard: guard }))
     }
 }
 
@@ -272,11 +209,8 @@ impl Engine for RocksEngine {
         let Some(db) = guard.as_ref() else {
             return Box::new(BrokenView(Error::Io { detail: "the store is closed".into() }));
         };
-        // SAFETY: `db` lives inside the RwLock that `self` owns, and the guard in the same
-        // struct keeps every writer (which alone could move or drop it) out for as long as
-        // the view lives; both borrow from `self`, which outlives the view.
-        let db: &DB = unsafe { &*std::ptr::from_ref(db) };
-        Box::new(RocksView { snapshot: Some(db.snapshot()), db, _guard: guard })
+        let db = pinned(db, &guard);
+        Box::new(RocksView::new(db, guard))
     }
 
     fn write(&self, batch: Batch) -> Result<()> {
