@@ -3,6 +3,7 @@
 //! [`Fs`] has one method an operation of the kernel's protocol, spread over the modules by what
 //! they work on. Each that changes something is one transaction of the store.
 
+mod acl;
 mod atime;
 mod attr;
 mod document;

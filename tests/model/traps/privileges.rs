@@ -7,7 +7,7 @@ use crate::support::*;
 #[test]
 fn a_directory_hands_its_group_on() {
     let (_, fs) = fresh();
-    let owner = Caller { uid: 7, gid: 70, pid: 1 };
+    let owner = Caller { uid: 7, gid: 70, pid: 1, umask: 0 };
     let shared = node(&fs.mkdir(owner, Node::ROOT, b"shared", 0o2775).unwrap());
     let below = fs.mkdir(USER, shared, b"below", 0o755).unwrap().attr;
     assert_eq!((below.uid, below.gid, below.perm), (USER.uid, 70, 0o2755));
@@ -37,7 +37,7 @@ fn who_changes_a_file_does_not_get_its_privileges() {
     fs.write(source, 0, b"text", 0, false).unwrap();
     let arm = |mode: u32| {
         fs.setattr(ROOT_USER, plain, SetAttr { mode: Some(mode), ..SetAttr::default() }, None).unwrap();
-        fs.setxattr(plain, b"security.capability", b"x", 0).unwrap();
+        fs.setxattr(ROOT_USER, plain, b"security.capability", b"x", 0).unwrap();
     };
     let disarmed = |what: &str, wanted: u16| {
         assert_eq!(attr(&fs, plain).perm, wanted, "{what}");
@@ -63,10 +63,12 @@ fn who_changes_a_file_does_not_get_its_privileges() {
     size(ROOT_USER, 1);
     disarmed("truncate by root", 0o6755);
     arm(0o6755);
-    fs.fallocate(fh, 0, 1, PUNCH).unwrap();
+    fs.fallocate(USER, fh, 0, 1, PUNCH).unwrap();
     disarmed("fallocate", 0o755);
     arm(0o6755);
-    fs.copy_file_range((source, 0), (fh, 0), 4).unwrap();
+    fs.fallocate(ROOT_USER, fh, 0, 1, PUNCH).unwrap();
+    disarmed("fallocate by root", 0o6755);
+    fs.copy_file_range(USER, (source, 0), (fh, 0), 4).unwrap();
     disarmed("copy_file_range", 0o755);
     arm(0o6755);
     let opened = fs.open(USER, plain, libc::O_WRONLY | libc::O_TRUNC).unwrap();
