@@ -8,6 +8,7 @@
 #[path = "../support/mod.rs"]
 mod support;
 
+mod acl;
 mod archives;
 mod containers;
 mod editors;
