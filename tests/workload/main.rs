@@ -16,6 +16,7 @@ mod full_disk;
 mod git;
 mod make;
 mod places;
+mod privileges;
 mod python;
 mod races;
 mod saved;

@@ -40,6 +40,7 @@ impl Fs {
         if inode.kind != Kind::File {
             return refuse(libc::ENODEV);
         }
+        let perm = inode.perm;
         if clears {
             txn.clear_content(node.realm, node.local, &mut inode, offset..end)?;
         } else {
@@ -50,6 +51,8 @@ impl Fs {
         }
         self.content_changed(&mut txn, node, &mut inode, SetId::GoesUnless(caller))?;
         self.save_in(&mut txn, node, &inode, orphan)?;
-        self.commit(txn)
+        self.commit(txn)?;
+        self.tell_of_mode(node, perm, &inode);
+        Ok(())
     }
 }

@@ -43,10 +43,12 @@ impl Fs {
         // The transaction keeps writers out, so this is the state that it belongs to.
         self.store.view().read_content(&content, from.1, &mut buffer)?;
         txn.write_content(realm, target_node.local, &mut inode, to.1, &buffer)?;
+        let perm = inode.perm;
         self.content_changed(&mut txn, target_node, &mut inode, SetId::GoesUnless(caller))?;
         self.save_in(&mut txn, target_node, &inode, orphan)?;
         txn.grow(length);
         self.commit(txn)?;
+        self.tell_of_mode(target_node, perm, &inode);
         Ok(length as u32)
     }
 }

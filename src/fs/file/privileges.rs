@@ -48,6 +48,14 @@ impl SetId {
 }
 
 impl Fs {
+    /// Tells the kernel that a change of the content changed the mode as well: it takes only size and times
+    /// to be new. Asked for when the change is committed.
+    pub(in crate::fs) fn tell_of_mode(&self, node: Node, before: u16, inode: &Inode) {
+        if inode.perm != before {
+            self.tell(|kernel| kernel.attributes(node));
+        }
+    }
+
     pub(in crate::fs) fn drop_capability(&self, txn: &mut Txn<'_>, node: Node, inode: &mut Inode) -> Result<()> {
         if inode.xattrs > 0 && txn.xattr(node.realm, node.local, CAPABILITY)?.is_some() {
             txn.delete_record(key::xattr(node.realm, node.local, CAPABILITY))?;

@@ -29,6 +29,7 @@ impl Fs {
         };
         let node = handle.node();
         let (mut inode, orphan) = self.load_in(&txn, node)?;
+        let perm = inode.perm;
         // The kernel's idea of the end may be old; an append goes to the real one.
         let offset = if append { inode.size } else { offset };
         if offset.saturating_add(data.len() as u64) > self.options.max_file_bytes {
@@ -42,6 +43,7 @@ impl Fs {
             txn.set_durable(true);
         }
         self.commit(txn)?;
+        self.tell_of_mode(node, perm, &inode);
         self.write_solo(&handle, offset, data, append);
         Ok(size)
     }
@@ -93,9 +95,11 @@ impl Fs {
             return Ok(false);
         }
         let (mut inode, orphan) = self.load_in(&txn, node)?;
+        let perm = inode.perm;
         self.resize_in(&mut txn, node, &mut inode, size, setid)?;
         self.save_in(&mut txn, node, &inode, orphan)?;
         self.commit(txn)?;
+        self.tell_of_mode(node, perm, &inode);
         Ok(true)
     }
 
