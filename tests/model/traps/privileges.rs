@@ -91,3 +91,32 @@ fn who_changes_a_file_does_not_get_its_privileges() {
     assert_eq!(attr(&fs, dir).perm, 0o2775);
     assert_sound(&fs);
 }
+
+/// Between the moment at which a commit reads what a document is to be and that at which it is there.
+#[test]
+fn nothing_that_is_set_during_the_first_commit_is_lost() {
+    let (_, fs) = fresh();
+    let t = thread(&fs, "t");
+    for round in 0..300 {
+        let (entry, opened) = fs.create(ROOT_USER, t, format!("{round}.json").as_bytes(), 0o600, libc::O_RDWR).unwrap();
+        let document = node(&entry);
+        fs.write(opened.fh, 0, b"{}", 0, false).unwrap();
+        let start = std::sync::Barrier::new(3);
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                start.wait();
+                fs.flush(opened.fh, 1).unwrap();
+            });
+            scope.spawn(|| {
+                start.wait();
+                fs.setxattr(ROOT_USER, document, b"user.a", b"x", 0).unwrap();
+            });
+            start.wait();
+            fs.setattr(ROOT_USER, document, SetAttr { mode: Some(0o644), ..SetAttr::default() }, None).unwrap();
+        });
+        fs.release(opened.fh);
+        assert_eq!(attr(&fs, document).perm, 0o644, "in round {round}");
+        assert_eq!(fs.getxattr(document, b"user.a").unwrap(), b"x", "in round {round}");
+    }
+    assert_sound(&fs);
+}
