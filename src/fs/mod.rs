@@ -43,7 +43,7 @@ pub use metrics::{Metrics, OperationStats, Sample, Timer};
 pub use namespace::{Entry, ListEntry, RenameMode};
 pub use node::Node;
 pub use notify::Invalidate;
-pub use options::{Durability, FsOptions, OnInvalid};
+pub use options::{Atime, Durability, FsOptions, OnInvalid};
 pub use rules::Role;
 pub use snapshot::{Refusal, Reply, Request, Restored, UNDELETE};
 pub use statfs::StatFs;

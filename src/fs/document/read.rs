@@ -55,10 +55,20 @@ impl Fs {
         }
         if offset == 0 || progress.pin.is_none() {
             progress.pin = Some(self.committed(&handle.inode)?);
+            self.note_document_read(&handle.inode)?;
         }
         let pin = progress.pin.clone().unwrap_or_default();
         drop(progress);
         Ok(reply(window(&pin.bytes, offset, size)))
+    }
+
+    fn note_document_read(&self, open: &OpenInode) -> Result<()> {
+        if open.pending.lock().is_some() {
+            return Ok(());
+        }
+        let reader = self.store.reader();
+        let inode = self.load(&reader, open.node)?;
+        self.note_read(reader.raw(), open.node, &inode)
     }
 
     /// Writes to the open file's draft.
