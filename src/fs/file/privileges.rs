@@ -31,6 +31,7 @@ impl SetId {
     pub(in crate::fs) fn and(self, other: SetId) -> SetId {
         match (self, other) {
             (SetId::Goes, _) | (_, SetId::Stays) => self,
+            (SetId::GoesUnless(one), SetId::GoesUnless(another)) if one != another && !one.keeps_setid() => SetId::Goes,
             _ => other,
         }
     }
