@@ -4,7 +4,7 @@
 BUILD_PACKAGES=(g++ make libclang1-14)
 DEMO_PACKAGES=(fuse3)
 # The tests run the programs that people use in a home directory.
-TEST_PACKAGES=(fuse3 git attr acl rsync vim-tiny e2fsprogs)
+TEST_PACKAGES=(fuse3 git attr acl libcap2-bin rsync vim-tiny e2fsprogs)
 
 is_installed() {
   [ "$(dpkg-query -W -f '${db:Status-Status}' "$1" 2>/dev/null)" = installed ]

@@ -29,7 +29,7 @@ pub struct Args {
     #[arg(long)]
     nonempty: bool,
     /// Configuration keys (documents.on_invalid=accept) and mount options (ro, nosuid, nodev,
-    /// noexec, noatime, allow_other, noallow_other), separated by commas.
+    /// noexec, noatime, relatime, strictatime, allow_other, noallow_other), separated by commas.
     #[arg(short = 'o', value_name = "KEY=VALUE,...")]
     options: Vec<String>,
 }

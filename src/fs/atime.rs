@@ -1,15 +1,15 @@
 //! Access times: kept in memory, written now and then, outside the versioned records.
 //!
-//! Reading makes no history. As with the `relatime` mount option, a read is noted only when the
-//! noted one is not newer than the last change, or a day old (mount(8)).
+//! Reading makes no history. As with the `relatime` mount option, which is the default, a read is noted
+//! only when the noted one is not newer than the last change, or a day old (mount(8)).
 
 use std::collections::{HashMap, HashSet};
 
 use parking_lot::Mutex;
 
-use super::Fs;
 use super::error::Result;
 use super::node::Node;
+use super::{Atime, Fs};
 use crate::engine::{Batch, Keyspace, View};
 use crate::store::codec::{Decoder, Encoder};
 use crate::store::key;
@@ -66,13 +66,17 @@ impl Fs {
 
     /// Notes that an inode was read, if that tells more than what is noted.
     pub(super) fn note_read(&self, view: &dyn View, node: Node, inode: &Inode) -> Result<()> {
+        if self.options.atime == Atime::Never {
+            return Ok(());
+        }
         let known = self.atimes.noted.lock().times.get(&node).copied();
         let last = match known {
             Some(time) => time,
             None => self.atime(view, node, inode)?,
         };
         let now = Timestamp::now();
-        let fresh = last > inode.mtime && last > inode.ctime && now.secs - last.secs < DAY;
+        let relative = self.options.atime == Atime::Relative;
+        let fresh = relative && last > inode.mtime && last > inode.ctime && now.secs - last.secs < DAY;
         if fresh && known.is_some() {
             return Ok(());
         }

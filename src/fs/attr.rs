@@ -110,4 +110,6 @@ pub struct Caller {
     pub gid: u32,
     /// Its process, 0 when the kernel asks by itself.
     pub pid: u32,
+    /// The permission bits that what it makes does not get, umask(2).
+    pub umask: u32,
 }

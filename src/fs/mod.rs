@@ -3,6 +3,7 @@
 //! [`Fs`] has one method an operation of the kernel's protocol, spread over the modules by what
 //! they work on. Each that changes something is one transaction of the store.
 
+mod acl;
 mod atime;
 mod attr;
 mod document;
@@ -42,7 +43,7 @@ pub use metrics::{Metrics, OperationStats, Sample, Timer};
 pub use namespace::{Entry, ListEntry, RenameMode};
 pub use node::Node;
 pub use notify::Invalidate;
-pub use options::{Durability, FsOptions, OnInvalid};
+pub use options::{Atime, Durability, FsOptions, OnInvalid};
 pub use rules::Role;
 pub use snapshot::{Refusal, Reply, Request, Restored, UNDELETE};
 pub use statfs::StatFs;

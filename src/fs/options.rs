@@ -20,6 +20,18 @@ pub enum Durability {
     Sync,
 }
 
+/// Which reads are noted in a file's access time, mount(8).
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Atime {
+    /// Those of a file that changed since the last one that was noted, or when that is a day old.
+    #[default]
+    Relative,
+    /// All that the kernel does not answer by itself.
+    Strict,
+    /// None.
+    Never,
+}
+
 /// Settings of the filesystem core.
 #[derive(Debug, Clone)]
 pub struct FsOptions {
@@ -59,6 +71,8 @@ pub struct FsOptions {
     pub snapshot_changes: u64,
     /// How long the snapshots of a deleted thread are kept.
     pub keep_deleted: Duration,
+    /// Which reads are noted in access times.
+    pub atime: Atime,
     /// When a change is on disk.
     pub durability: Durability,
     /// The longest that a change waits for the disk under [`Durability::Async`].
@@ -93,6 +107,7 @@ impl Default for FsOptions {
             snapshot_days: 7,
             snapshot_changes: 0,
             keep_deleted: Duration::from_secs(24 * 3600),
+            atime: Atime::Relative,
             durability: Durability::Async,
             sync_interval: Duration::from_secs(1),
             ttl: Duration::from_secs(3600),

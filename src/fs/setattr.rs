@@ -3,12 +3,14 @@
 use std::time::Duration;
 
 use super::Fs;
+use super::acl;
 use super::attr::{Attr, Caller, SetAttr};
 use super::error::{Result, refuse};
-use super::file::drop_suidgid;
+use super::file::{CAPABILITY, SetId, drop_suidgid};
 use super::node::Node;
 use super::rules::Role;
 use crate::store::record::{Inode, Kind, Timestamp};
+use crate::store::{Records, key};
 
 impl Fs {
     /// Changes attributes, in one transaction. `fh` is the open file that the change came
@@ -32,17 +34,30 @@ impl Fs {
         }
         let mtime = set.mtime.map(|time| time.resolve(now));
         let atime = set.atime.map(|time| time.resolve(now));
-        if let Some(open) = self.handles.inode(node)
-            && let (Some(mtime), Role::Document) = (mtime, open.role())
-        {
-            self.set_draft_mtimes(&open, mtime);
+        // Before the realm is locked, as a commit locks the draft first.
+        if mtime.is_some() || set.mode.is_some() {
+            self.set_in_drafts(node, |draft| {
+                draft.mtime = mtime.or(draft.mtime);
+                if set.mode.is_some() {
+                    draft.setid = SetId::Stays;
+                }
+            });
         }
-        let pending = self.change_pending(node, |inode| {
-            change(inode, &set, mtime);
-            inode.ctime = now;
+        let pending = self.with_pending(node, |pending| -> Result<Attr> {
+            change(&mut pending.inode, &set, mtime);
+            pending.inode.ctime = now;
+            if set.mode.is_some()
+                && let Some(list) = pending.xattrs.get_mut(acl::ACCESS)
+            {
+                *list = acl::follow_mode(list, pending.inode.perm)?;
+            }
+            if set.uid.is_some() || set.gid.is_some() {
+                pending.xattrs.remove(CAPABILITY);
+            }
+            Ok(Attr::of(node.ino(), &pending.inode, pending.inode.btime))
         });
         if let Some(attr) = pending {
-            return Ok((attr, Duration::ZERO));
+            return Ok((attr?, Duration::ZERO));
         }
         if set != SetAttr::default() {
             let mut txn = self.store.begin(&[node.realm])?;
@@ -54,13 +69,20 @@ impl Fs {
                     return self.setattr(caller, node, set, fh);
                 }
                 // Truncating takes the privileges away that an unprivileged writer must not keep.
-                self.resize_in(&mut txn, node, &mut inode, size, caller.uid != 0)?;
+                self.resize_in(&mut txn, node, &mut inode, size, SetId::GoesUnless(caller))?;
             }
             if set.uid.is_some() || set.gid.is_some() {
                 self.drop_capability(&mut txn, node, &mut inode)?;
             }
             change(&mut inode, &set, mtime);
             inode.ctime = now;
+            if set.mode.is_some()
+                && inode.xattrs > 0
+                && let Some(list) = txn.xattr(node.realm, node.local, acl::ACCESS)?
+            {
+                let list = acl::follow_mode(&list, inode.perm)?;
+                txn.put_record(key::xattr(node.realm, node.local, acl::ACCESS), &list)?;
+            }
             self.save_in(&mut txn, node, &inode, orphan)?;
             if let Some(atime) = atime {
                 let (key, value) = self.atime_record(node, atime);
@@ -83,14 +105,14 @@ impl Fs {
                 self.resize_solo(&handle, size);
                 return Ok(false);
             }
-            return self.resize_draft(&handle, size).map(|()| true);
+            return self.resize_draft(caller, &handle, size).map(|()| true);
         }
         let is_open = self.handles.inode(node).is_some();
         let is_file = is_open || self.load(&self.store.reader(), node)?.kind == Kind::File;
         if !is_file || self.present_role(node)? != Role::Document {
             return Ok(false);
         }
-        self.truncate_document(node, size, caller.pid).map(|()| true)
+        self.truncate_document(caller, node, size).map(|()| true)
     }
 
     /// The role of a regular file: what it was opened as, else what its name says.

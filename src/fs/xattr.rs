@@ -1,9 +1,12 @@
 //! Extended attributes.
 
 use super::Fs;
+use super::acl;
+use super::attr::Caller;
 use super::error::{Result, refuse};
+use super::file::CAPABILITY;
 use super::node::Node;
-use crate::store::record::Timestamp;
+use crate::store::record::{Inode, Timestamp};
 use crate::store::{Records, key};
 
 /// Longest name, XATTR_NAME_MAX of limits.h.
@@ -11,6 +14,9 @@ const NAME_MAX: usize = 255;
 
 /// Largest value, XATTR_SIZE_MAX of limits.h.
 const VALUE_MAX: usize = 65_536;
+
+/// What names begin with, beside those of the access control lists.
+const KINDS: [&[u8]; 3] = [b"user.", b"trusted.", b"security."];
 
 /// Most bytes of names that listxattr(2) can give, XATTR_LIST_MAX of limits.h.
 const LIST_MAX: usize = 65_536;
@@ -56,32 +62,51 @@ impl Fs {
         Ok(list)
     }
 
-    /// Sets an attribute.
-    ///
-    /// # Errors
-    /// EEXIST with XATTR_CREATE, ENODATA with XATTR_REPLACE; ERANGE for a name over 255 bytes,
-    /// E2BIG for a value over 64 KiB, ENOSPC when the names would be too many to list;
-    /// EOPNOTSUPP for POSIX ACLs, and for a file that has lost its last name.
-    pub fn setxattr(&self, node: Node, name: &[u8], value: &[u8], flags: i32) -> Result<()> {
-        if node.is_virtual() {
-            return refuse(if node.is_view() { libc::EROFS } else { libc::EPERM });
-        }
-        if name.is_empty() || name.len() > NAME_MAX || name.contains(&0) {
-            return refuse(libc::ERANGE);
+    /// Sets an attribute: what of [`Fs::setxattr`] is no request. Of an access control list only what the
+    /// mode does not say is stored.
+    pub(in crate::fs) fn set_attribute(
+        &self,
+        caller: Caller,
+        node: Node,
+        name: &[u8],
+        value: &[u8],
+        flags: i32,
+    ) -> Result<()> {
+        check_change(node)?;
+        check_name(name)?;
+        if super::snapshot::is_request(name) {
+            return refuse(libc::EPERM);
         }
         if value.len() > VALUE_MAX {
             return refuse(libc::E2BIG);
         }
-        if name.starts_with(b"system.") {
-            return refuse(libc::EOPNOTSUPP);
+        let stored = |inode: &mut Inode| match name {
+            acl::ACCESS => acl::set_access(inode, value, |gid| caller.may_give_setgid(gid)),
+            acl::DEFAULT => acl::set_default(inode, value),
+            _ => Ok(Some(value.to_vec())),
+        };
+        self.store_attribute(node, name, flags, stored)?;
+        if name == CAPABILITY {
+            self.set_in_drafts(node, |draft| draft.drops_capability = false);
         }
-        if super::snapshot::is_request(name) {
-            return refuse(libc::EPERM);
-        }
+        Ok(())
+    }
+
+    /// Stores what `stored` says, or removes what was there.
+    fn store_attribute(
+        &self,
+        node: Node,
+        name: &[u8],
+        flags: i32,
+        stored: impl Fn(&mut Inode) -> Result<Option<Vec<u8>>>,
+    ) -> Result<()> {
         let pending = self.with_pending(node, |pending| {
             let names: Vec<Vec<u8>> = pending.xattrs.keys().cloned().collect();
             check_set(&names, name, flags)?;
-            pending.xattrs.insert(name.to_vec(), value.to_vec());
+            match stored(&mut pending.inode)? {
+                Some(value) => pending.xattrs.insert(name.to_vec(), value),
+                None => pending.xattrs.remove(name),
+            };
             pending.inode.ctime = Timestamp::now();
             Ok(())
         });
@@ -90,42 +115,70 @@ impl Fs {
         }
         let mut txn = self.store.begin(&[node.realm])?;
         let Some(mut inode) = txn.inode(node.realm, node.local)? else { return refuse(libc::EOPNOTSUPP) };
-        if check_set(&txn.xattr_names(node.realm, node.local)?, name, flags)? {
-            inode.xattrs += 1;
+        let is_new = check_set(&txn.xattr_names(node.realm, node.local)?, name, flags)?;
+        let key = key::xattr(node.realm, node.local, name);
+        match (stored(&mut inode)?, is_new) {
+            (Some(value), _) => {
+                txn.put_record(key, &value)?;
+                inode.xattrs += u32::from(is_new);
+                txn.grow((name.len() + value.len()) as u64);
+            }
+            (None, false) => {
+                txn.delete_record(key)?;
+                inode.xattrs = inode.xattrs.saturating_sub(1);
+            }
+            (None, true) => {}
         }
         inode.ctime = Timestamp::now();
-        txn.put_record(key::xattr(node.realm, node.local, name), value)?;
         txn.put_inode(node.realm, node.local, &inode)?;
-        txn.grow((name.len() + value.len()) as u64);
         self.commit(txn)
     }
 
     /// Removes an attribute.
     ///
     /// # Errors
-    /// ENODATA.
+    /// ENODATA, but for an access control list, whose absence is one too.
     pub fn removexattr(&self, node: Node, name: &[u8]) -> Result<()> {
-        if node.is_virtual() {
-            return refuse(if node.is_view() { libc::EROFS } else { libc::EPERM });
-        }
+        check_change(node)?;
+        check_name(name)?;
+        let absent = || if acl::is_list(name) { Ok(()) } else { refuse(libc::ENODATA) };
         let removed = self.with_pending(node, |pending| {
             let removed = pending.xattrs.remove(name)?;
             pending.inode.ctime = Timestamp::now();
             Some(removed)
         });
         if let Some(removed) = removed {
-            return removed.map_or_else(|| refuse(libc::ENODATA), |_| Ok(()));
+            return removed.map_or_else(absent, |_| Ok(()));
         }
         let mut txn = self.store.begin(&[node.realm])?;
-        let Some(mut inode) = txn.inode(node.realm, node.local)? else { return refuse(libc::ENODATA) };
+        let Some(mut inode) = txn.inode(node.realm, node.local)? else { return absent() };
         if txn.xattr(node.realm, node.local, name)?.is_none() {
-            return refuse(libc::ENODATA);
+            return absent();
         }
         inode.xattrs = inode.xattrs.saturating_sub(1);
         inode.ctime = Timestamp::now();
         txn.delete_record(key::xattr(node.realm, node.local, name))?;
         txn.put_inode(node.realm, node.local, &inode)?;
         self.commit(txn)
+    }
+}
+
+fn check_change(node: Node) -> Result<()> {
+    match node.is_virtual() {
+        true => refuse(if node.is_view() { libc::EROFS } else { libc::EPERM }),
+        false => Ok(()),
+    }
+}
+
+/// Who may use which of the kinds, xattr(7), the kernel checks.
+fn check_name(name: &[u8]) -> Result<()> {
+    if name.is_empty() || name.len() > NAME_MAX || name.contains(&0) {
+        return refuse(libc::ERANGE);
+    }
+    match KINDS.iter().find_map(|kind| name.strip_prefix(*kind)) {
+        Some(b"") => refuse(libc::EINVAL),
+        None if !acl::is_list(name) => refuse(libc::EOPNOTSUPP),
+        _ => Ok(()),
     }
 }
 

@@ -67,7 +67,12 @@ pub(super) fn bare(ino: u64, kind: FileType) -> FileAttr {
 }
 
 pub(super) fn caller(request: &Request) -> Caller {
-    Caller { uid: request.uid(), gid: request.gid(), pid: request.pid() }
+    Caller { uid: request.uid(), gid: request.gid(), pid: request.pid(), umask: 0 }
+}
+
+/// The caller of what makes a file.
+pub(super) fn maker(request: &Request, umask: u32) -> Caller {
+    Caller { umask, ..caller(request) }
 }
 
 pub(super) fn set_time(time: TimeOrNow) -> SetTime {

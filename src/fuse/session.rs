@@ -89,7 +89,6 @@ fn known_option(option: &str) -> MountOption {
         "noexec" => MountOption::NoExec,
         "exec" => MountOption::Exec,
         "noatime" => MountOption::NoAtime,
-        "atime" => MountOption::Atime,
         other => MountOption::CUSTOM(other.to_string()),
     }
 }

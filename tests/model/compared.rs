@@ -166,7 +166,7 @@ fn change(fs: &Fs, root: Node, dice: &mut Dice) {
             let mode = Some(0o700 + dice.below(3) as u32);
             fs.setattr(ROOT_USER, picked, SetAttr { mode, ..SetAttr::default() }, None).err()
         }
-        (4, _) => fs.setxattr(picked, b"user.x", &[dice.below(3) as u8], 0).err(),
+        (4, _) => fs.setxattr(ROOT_USER, picked, b"user.x", &[dice.below(3) as u8], 0).err(),
         _ => {
             let mode = if dice.below(3) == 0 { RenameMode::Exchange } else { RenameMode::Replace };
             // The kernel refuses to move a directory into itself.

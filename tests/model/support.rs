@@ -16,8 +16,11 @@ pub const CHUNK: u64 = 1 << threadfs::store::record::Inode::NEW_CHUNK_SHIFT;
 /// Largest document: small, so that the limit is met.
 pub const DOCUMENT_MAX: u64 = 300;
 
-pub const ROOT_USER: Caller = Caller { uid: 0, gid: 0, pid: 1 };
-pub const USER: Caller = Caller { uid: 1000, gid: 1001, pid: 2 };
+/// Above the largest number of a process, proc_sys_kernel(5): so that no real one's capabilities count.
+const NO_PROCESS: u32 = 1 << 23;
+
+pub const ROOT_USER: Caller = Caller { uid: 0, gid: 0, pid: NO_PROCESS, umask: 0 };
+pub const USER: Caller = Caller { uid: 1000, gid: 1001, pid: NO_PROCESS + 1, umask: 0 };
 
 /// Without the snapshots that commits take: they keep what would be missed.
 pub fn options() -> FsOptions {

@@ -164,14 +164,65 @@ fn numbers_of_links() {
     assert_eq!(actor.number("os.stat('threads').st_nlink"), 3);
 }
 
+/// Reads a file past the page cache, lists a directory, loads a document: whether that moved their access times.
+const READS: &str = "
+def reads():
+    paths = 'f', 'd', 'threads/t/a.json'
+    before = [os.lstat(path).st_atime_ns for path in paths]
+    with open('f') as f: os.posix_fadvise(f.fileno(), 0, 0, os.POSIX_FADV_DONTNEED); f.read()
+    os.listdir('d'), json.load(open('threads/t/a.json'))
+    return [os.lstat(path).st_atime_ns > time for path, time in zip(paths, before)]
+def make():
+    os.mkdir('d'); os.makedirs('threads/t')
+    for path in 'f', 'd/f', 'threads/t/a.json': pathlib.Path(path).write_text('{}')
+def change():
+    pathlib.Path('f').write_text('{}'); pathlib.Path('threads/t/a.json').write_text('[]')
+    pathlib.Path('d/g').touch(); os.unlink('d/g')
+";
+
 #[test]
-fn reading_moves_the_access_time() {
+fn reading_moves_the_access_time_once_a_change() {
     let mount = Mount::new();
     let actor = mount.actor();
-    actor.run("pathlib.Path('f').write_text('x'); os.utime('f', ns=(1, 1)); open('f').read()");
-    actor.run("fd = os.open('f', os.O_RDONLY | os.O_DIRECT)");
-    // As relatime: a read moves an access time that is older than the last change.
+    actor.run(READS);
+    actor.run("make()");
+    for _ in 0..2 {
+        assert_eq!(actor.run("reads()"), serde_json::json!([true, true, true]));
+        assert_eq!(actor.run("reads()"), serde_json::json!([false, false, false]));
+        actor.run("change()");
+    }
+    // One that was set a day ago counts as none.
+    actor.run("past = time.time_ns() - 25 * 3600 * 10**9; reads()");
+    for path in ["f", "threads/t/a.json"] {
+        actor.run(&format!("os.utime('{path}', ns=(past + 5, past))"));
+    }
+    let moved = actor.run("reads()");
+    assert!(moved[0] == true && moved[2] == true, "{moved}");
     mount.remount_after(actor);
     let actor = mount.actor();
-    assert!(actor.is("os.stat('f').st_atime_ns >= 1 and os.stat('f').st_mtime_ns == 1"));
+    assert!(actor.is("os.stat('threads/t/a.json').st_atime_ns > os.stat('threads/t/a.json').st_mtime_ns"));
+}
+
+#[test]
+fn access_times_stay_or_always_move_where_the_mount_says_so() {
+    let mount = Mount::with(&["noatime"]);
+    let actor = mount.actor();
+    actor.run(READS);
+    actor.run("make()");
+    assert_eq!(actor.run("reads()"), serde_json::json!([false, false, false]));
+    assert!(
+        std::fs::read_to_string("/proc/mounts")
+            .unwrap()
+            .lines()
+            .any(|line| { line.contains(mount.path.to_str().unwrap()) && line.contains("noatime") })
+    );
+    let mount = Mount::with(&["strictatime"]);
+    let actor = mount.actor();
+    actor.run(READS);
+    actor.run("make()");
+    for _ in 0..3 {
+        let moved = actor.run("reads()");
+        // The kernel answers for the directory.
+        assert!(moved[0] == true && moved[2] == true, "{moved}");
+    }
 }

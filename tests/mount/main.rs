@@ -7,6 +7,7 @@
 #[path = "../support/mod.rs"]
 mod support;
 
+mod acl;
 mod attributes;
 mod busy;
 mod commands;

@@ -8,6 +8,7 @@
 #[path = "../support/mod.rs"]
 mod support;
 
+mod acl;
 mod archives;
 mod containers;
 mod editors;
@@ -15,6 +16,7 @@ mod full_disk;
 mod git;
 mod make;
 mod places;
+mod privileges;
 mod python;
 mod races;
 mod saved;

@@ -4,21 +4,33 @@ use super::builder::Builder;
 use super::error::{Problem, unknown_key};
 use super::keys::find;
 use super::origin::Origin;
+use crate::fs::Atime;
 
 /// Mount options that are not keys of the configuration.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct MountFlags {
     /// `ro`: nothing can be changed through this mount.
     pub read_only: bool,
+    /// Which reads are noted in access times.
+    pub atime: Atime,
     /// Options that the kernel takes as they are, such as `nosuid`.
     pub kernel: Vec<String>,
 }
 
 /// The kernel's options: what turns a thing off and what turns it on again.
-const KERNEL: [(&str, &str); 4] = [("nodev", "dev"), ("nosuid", "suid"), ("noexec", "exec"), ("noatime", "atime")];
+const KERNEL: [(&str, &str); 3] = [("nodev", "dev"), ("nosuid", "suid"), ("noexec", "exec")];
+
+/// Which reads move access times.
+const ATIME: [(&str, Atime); 4] = [
+    ("noatime", Atime::Never),
+    ("relatime", Atime::Relative),
+    ("strictatime", Atime::Strict),
+    ("atime", Atime::Relative),
+];
 
 /// All plain options, for the message about an unknown one.
-const PLAIN: &str = "ro, rw, allow_other, noallow_other, nodev, nosuid, noexec, noatime, and their opposites";
+const PLAIN: &str = "ro, rw, allow_other, noallow_other, nodev, nosuid, noexec and their \
+                     opposites, noatime, relatime, strictatime";
 
 /// Reads the values of all `-o` options, in order.
 pub fn read(builder: &mut Builder, options: &[String]) -> MountFlags {
@@ -51,6 +63,14 @@ fn one(builder: &mut Builder, flags: &mut MountFlags, item: &str) {
                 }
             }
             flags.kernel.push(name.to_owned());
+        }
+        (name, None) if ATIME.iter().any(|(option, _)| *option == name) => {
+            flags.atime = ATIME.iter().find(|(option, _)| *option == name).map_or(flags.atime, |(_, atime)| *atime);
+            // The mount table is to tell it.
+            flags.kernel.retain(|other| other != "noatime");
+            if flags.atime == Atime::Never {
+                flags.kernel.push(name.to_owned());
+            }
         }
         (name, Some(value)) => match find(name) {
             Some(key) => builder.set_text(key, origin, value),
@@ -120,5 +140,10 @@ mod tests {
         assert_eq!(flags.kernel, ["nodev", "suid"]);
         assert!(!builder.settings.allow_other);
         assert!(!read(&mut builder, &["ro,rw".to_owned()]).read_only);
+        let flags = read(&mut builder, &["noatime".to_owned()]);
+        assert_eq!((flags.atime, &flags.kernel[..]), (Atime::Never, &["noatime".to_owned()][..]));
+        let flags = read(&mut builder, &["noatime,strictatime".to_owned()]);
+        assert!(flags.atime == Atime::Strict && flags.kernel.is_empty());
+        assert_eq!(read(&mut builder, &["strictatime,atime".to_owned()]).atime, Atime::Relative);
     }
 }

@@ -17,7 +17,7 @@ use crate::daemon::logging::{self, Destination};
 use crate::daemon::sys;
 use crate::daemon::virtual_files::{self, Identity};
 use crate::engine::{self, Engine, EngineOptions, StoreSpec};
-use crate::fs::Fs;
+use crate::fs::{Atime, Fs, FsOptions};
 use crate::fuse::{MountOptions, Session};
 use crate::store::Store;
 
@@ -137,8 +137,10 @@ fn open(plan: &Plan) -> Result<Arc<Fs>, Error> {
     };
     let engine = open_engine(plan, &options)?;
     let store = Store::open(engine).map_err(|source| Error::Store { path: path.clone(), source })?;
-    let fs = Fs::new(store, plan.config.settings.fs.clone())
-        .map_err(|source| Error::Filesystem { path: path.clone(), source })?;
+    let mount = &plan.config.mount;
+    let atime = if mount.read_only { Atime::Never } else { mount.atime };
+    let options = FsOptions { atime, ..plan.config.settings.fs.clone() };
+    let fs = Fs::new(store, options).map_err(|source| Error::Filesystem { path: path.clone(), source })?;
     let identity = Identity {
         store: path,
         mountpoint: plan.mountpoint.display().to_string(),

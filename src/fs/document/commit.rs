@@ -5,10 +5,13 @@ use std::sync::atomic::Ordering;
 
 use super::rejected::Writer;
 use super::{Committed, Draft, validate};
+use crate::fs::attr::Caller;
 use crate::fs::error::{Error, Result, refuse};
+use crate::fs::file::{CAPABILITY, SetId};
 use crate::fs::handle::{Handle, OpenInode};
 use crate::fs::namespace::RECORD_BYTES;
-use crate::fs::{Durability, Fs, OnInvalid};
+use crate::fs::rules::Role;
+use crate::fs::{Durability, Fs, Node, OnInvalid};
 use crate::store::key;
 use crate::store::record::{Dirent, Inode, Kind, Target, Timestamp};
 
@@ -44,17 +47,21 @@ impl Fs {
         }
         // Held over the commit: so the contents reach the readers in the order of the commits.
         let mut committed = open.committed.lock();
-        let pending = open.pending.lock().clone();
         let node = open.node;
         let now = Timestamp::now();
         let realm = node.realm;
         let mut txn = self.store.begin(&[realm])?;
+        // Held until there is a record: so no change of its attributes gets lost in between. Behind the
+        // realm's lock, which nobody waits for with this one.
+        let mut held = open.pending.lock();
+        let pending = held.clone();
         let burst_kept = self.keep_burst(&mut txn, realm)?;
         let mtime = draft.mtime.unwrap_or(draft.written);
         let stamp = |inode: &mut Inode| {
             inode.mtime = mtime;
             inode.ctime = now;
             inode.version += 1;
+            draft.setid.apply(inode);
         };
         let (inode, kept) = if let Some(pending) = &pending {
             let mut parent = self.dir_inode(&txn, pending.dir)?;
@@ -66,7 +73,10 @@ impl Fs {
             txn.add_usage(realm, 1, 0)?;
             txn.write_content(realm, node.local, &mut inode, 0, &draft.bytes)?;
             stamp(&mut inode);
-            for (name, value) in &pending.xattrs {
+            inode.xattrs = 0;
+            for (name, value) in
+                pending.xattrs.iter().filter(|(name, _)| !draft.drops_capability || *name != CAPABILITY)
+            {
                 txn.put_record(key::xattr(realm, node.local, name), value)?;
                 inode.xattrs += 1;
             }
@@ -81,6 +91,9 @@ impl Fs {
             txn.begin_generation(realm, &mut inode)?;
             txn.write_content(realm, node.local, &mut inode, 0, &draft.bytes)?;
             stamp(&mut inode);
+            if draft.drops_capability {
+                self.drop_capability(&mut txn, node, &mut inode)?;
+            }
             let kept = self.add_version(&mut txn, node, Some(&replaced), &inode, pid)?;
             self.save_in(&mut txn, node, &inode, orphan)?;
             (inode, kept)
@@ -105,8 +118,9 @@ impl Fs {
         let content = Arc::new(Committed { generation: inode.generation, bytes: draft.bytes.clone() });
         self.documents.keep(node, &content);
         *committed = Some(content);
-        // While it is held: another creator who waits for it finds that the document is there.
-        *open.pending.lock() = None;
+        // While `committed` is held: another creator who waits for it finds that the document is there.
+        *held = None;
+        drop(held);
         drop(committed);
         self.metrics.commits.add(1);
         if let Some(pending) = pending {
@@ -136,20 +150,24 @@ impl Fs {
     }
 
     /// An open file with O_TRUNC starts with an empty draft.
-    pub(in crate::fs) fn begin_draft_if_truncating(&self, handle: &Handle) {
+    pub(in crate::fs) fn begin_draft_if_truncating(&self, caller: Caller, handle: &Handle) {
         if handle.flags & libc::O_TRUNC != 0 {
-            handle.progress.lock().draft = Some(Draft::from(b""));
+            let mut draft = Draft::from(b"");
+            draft.drop_privileges(SetId::GoesUnless(caller));
+            handle.progress.lock().draft = Some(draft);
         }
     }
 
     /// Times that are set while drafts are open hold against the writes before.
-    pub(in crate::fs) fn set_draft_mtimes(&self, open: &OpenInode, mtime: Timestamp) {
-        if open.writers.load(Ordering::SeqCst) == 0 {
+    /// So do the bits and the capabilities that a file gives to whoever runs it.
+    pub(in crate::fs) fn set_in_drafts(&self, node: Node, set: impl Fn(&mut Draft)) {
+        let Some(open) = self.handles.inode(node) else { return };
+        if open.role() != Role::Document || open.writers.load(Ordering::SeqCst) == 0 {
             return;
         }
-        for handle in self.handles.of(open.node) {
+        for handle in self.handles.of(node) {
             if let Some(draft) = &mut handle.progress.lock().draft {
-                draft.mtime = Some(mtime);
+                set(draft);
             }
         }
     }

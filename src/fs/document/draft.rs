@@ -1,6 +1,7 @@
 //! A private draft: what one open file wrote and nobody else sees.
 
 use crate::fs::error::{Result, refuse};
+use crate::fs::file::SetId;
 use crate::store::record::Timestamp;
 
 /// The changes of one open file.
@@ -11,12 +12,17 @@ pub(in crate::fs) struct Draft {
     pub(in crate::fs) written: Timestamp,
     /// An mtime that was set explicitly after the last write, and so holds against it.
     pub(in crate::fs) mtime: Option<Timestamp>,
+    /// What its commit makes of the set-user-ID and set-group-ID bits, unless chmod(2) gave them after the
+    /// last write.
+    pub(in crate::fs) setid: SetId,
+    /// Whether the commit takes the capabilities away, which were not given after the last write.
+    pub(in crate::fs) drops_capability: bool,
 }
 
 impl Draft {
     /// A draft that begins as the content that its writer knows.
     pub(in crate::fs) fn from(bytes: &[u8]) -> Draft {
-        Draft { bytes: bytes.to_vec(), written: Timestamp::now(), mtime: None }
+        Draft { bytes: bytes.to_vec(), written: Timestamp::now(), ..Draft::default() }
     }
 
     /// Writes at an offset; at the draft's own end when appending.
@@ -51,6 +57,12 @@ impl Draft {
         self.bytes.resize(size as usize, 0);
         self.touch();
         Ok(())
+    }
+
+    /// Notes by whom it was changed.
+    pub(in crate::fs) fn drop_privileges(&mut self, setid: SetId) {
+        self.setid = self.setid.and(setid);
+        self.drops_capability = true;
     }
 
     fn touch(&mut self) {

@@ -6,6 +6,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use crate::fs::acl;
 use crate::fs::attr::{Attr, Caller};
 use crate::fs::error::{Result, refuse};
 use crate::fs::file::Opened;
@@ -42,8 +43,11 @@ impl Fs {
         if shared.is_some() && flags & libc::O_EXCL != 0 {
             return refuse(libc::EEXIST);
         }
-        let (node, inode) = match shared {
-            Some(open) => self.pending_inode(&open)?,
+        let (node, inode, xattrs) = match shared {
+            Some(open) => {
+                let (node, inode) = self.pending_inode(&open)?;
+                (node, inode, Vec::new())
+            }
             None => {
                 let mut txn = self.store.begin(&[dir.realm])?;
                 let parent = self.dir_inode(&txn, dir)?;
@@ -51,13 +55,16 @@ impl Fs {
                     // It was committed just now: the caller looks again and finds it.
                     return refuse(libc::ESTALE);
                 }
-                let inode = New::file(mode).inode(caller, &parent, dir.local, txn.epoch(dir.realm)?);
+                let new = New::file(mode);
+                let granted = acl::inherit(&txn, (dir, &parent), new.kind, new.perm, caller.umask)?;
+                let inode = new.inode(caller, (dir, &parent), &granted, txn.epoch(dir.realm)?);
                 let node = dir.sibling(txn.new_ino(dir.realm)?);
                 txn.commit()?;
-                (node, inode)
+                (node, inode, granted.xattrs)
             }
         };
-        let pending = Pending { dir, name: name.to_vec(), inode: inode.clone(), xattrs: BTreeMap::new() };
+        let xattrs = xattrs.into_iter().map(|(name, value)| (name.to_vec(), value)).collect();
+        let pending = Pending { dir, name: name.to_vec(), inode: inode.clone(), xattrs };
         let generation = self.rules.generation();
         let attr = Attr::of(node.ino(), &inode, inode.btime);
         self.inodes.looked_up(node, Role::Document, generation);
@@ -65,7 +72,7 @@ impl Fs {
         all.insert(key, Arc::clone(&handle.inode));
         drop(all);
         handle.opener.store(caller.pid, std::sync::atomic::Ordering::SeqCst);
-        self.begin_draft_if_truncating(&handle);
+        self.begin_draft_if_truncating(caller, &handle);
         let ttl = std::time::Duration::ZERO;
         Ok((Entry { attr, attr_ttl: ttl, entry_ttl: ttl }, Opened::document(fh, flags)))
     }
@@ -103,13 +110,5 @@ impl Fs {
         let open = self.handles.inode(node)?;
         let mut pending = open.pending.lock();
         pending.as_mut().map(look)
-    }
-
-    /// Changes the inode of a document that is pending; None when it is not.
-    pub(in crate::fs) fn change_pending(&self, node: Node, change: impl FnOnce(&mut Inode)) -> Option<Attr> {
-        self.with_pending(node, |pending| {
-            change(&mut pending.inode);
-            Attr::of(node.ino(), &pending.inode, pending.inode.btime)
-        })
     }
 }

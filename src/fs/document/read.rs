@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use super::{Committed, Draft};
 use crate::fs::Fs;
+use crate::fs::attr::Caller;
 use crate::fs::error::{Result, refuse};
+use crate::fs::file::SetId;
 use crate::fs::handle::{Handle, OpenInode, Progress};
 use crate::store::Content;
 
@@ -53,26 +55,48 @@ impl Fs {
         }
         if offset == 0 || progress.pin.is_none() {
             progress.pin = Some(self.committed(&handle.inode)?);
+            self.note_document_read(&handle.inode)?;
         }
         let pin = progress.pin.clone().unwrap_or_default();
         drop(progress);
         Ok(reply(window(&pin.bytes, offset, size)))
     }
 
+    fn note_document_read(&self, open: &OpenInode) -> Result<()> {
+        if open.pending.lock().is_some() {
+            return Ok(());
+        }
+        let reader = self.store.reader();
+        let inode = self.load(&reader, open.node)?;
+        self.note_read(reader.raw(), open.node, &inode)
+    }
+
     /// Writes to the open file's draft.
-    pub(in crate::fs) fn write_document(&self, handle: &Handle, offset: u64, data: &[u8], append: bool) -> Result<()> {
-        self.change_draft(handle, |draft, limit| draft.write(offset, data, append, limit))
+    pub(in crate::fs) fn write_document(
+        &self,
+        handle: &Handle,
+        offset: u64,
+        data: &[u8],
+        append: bool,
+        setid: SetId,
+    ) -> Result<()> {
+        self.change_draft(handle, setid, |draft, limit| draft.write(offset, data, append, limit))
     }
 
     /// ftruncate(2) of an open document.
-    pub(in crate::fs) fn resize_draft(&self, handle: &Handle, size: u64) -> Result<()> {
-        self.change_draft(handle, |draft, limit| draft.resize(size, limit))
+    pub(in crate::fs) fn resize_draft(&self, caller: Caller, handle: &Handle, size: u64) -> Result<()> {
+        self.change_draft(handle, SetId::GoesUnless(caller), |draft, limit| draft.resize(size, limit))
     }
 
     /// A draft begins with the first change: from what this open file last read, else from the
     /// newest commit. Not from the time of open: who waited for a lock opened before the holder
     /// committed.
-    fn change_draft(&self, handle: &Handle, change: impl FnOnce(&mut Draft, u64) -> Result<()>) -> Result<()> {
+    fn change_draft(
+        &self,
+        handle: &Handle,
+        setid: SetId,
+        change: impl FnOnce(&mut Draft, u64) -> Result<()>,
+    ) -> Result<()> {
         let mut progress = handle.progress.lock();
         let Progress { pin, draft, .. } = &mut *progress;
         let fresh = draft.is_none();
@@ -85,8 +109,10 @@ impl Fs {
         }
         let Some(open) = draft else { return refuse(libc::EIO) };
         let done = change(open, self.options.max_document_bytes);
-        if done.is_err() && fresh {
-            *draft = None;
+        match &done {
+            Ok(()) => open.drop_privileges(setid),
+            Err(_) if fresh => *draft = None,
+            Err(_) => {}
         }
         // What was refused before may be mended by this change.
         *handle.writer.lock() = None;

@@ -1,7 +1,9 @@
 //! truncate(2) of a document by its path: a commit of its own.
 
 use super::Draft;
+use crate::fs::attr::Caller;
 use crate::fs::error::Result;
+use crate::fs::file::SetId;
 use crate::fs::rules::Role;
 use crate::fs::{Fs, Node};
 
@@ -10,7 +12,7 @@ impl Fs {
     ///
     /// # Errors
     /// EBADMSG unless the result is valid.
-    pub(in crate::fs) fn truncate_document(&self, node: Node, size: u64, pid: u32) -> Result<()> {
+    pub(in crate::fs) fn truncate_document(&self, caller: Caller, node: Node, size: u64) -> Result<()> {
         let (fh, handle) = self.handles.open(node, Role::Document, libc::O_RDONLY, None);
         let done = self.committed(&handle.inode).and_then(|content| {
             if content.bytes.len() as u64 == size {
@@ -18,7 +20,8 @@ impl Fs {
             }
             let mut draft = Draft::from(&content.bytes);
             draft.resize(size, self.options.max_document_bytes)?;
-            self.commit_draft(&handle.inode, &draft, pid, false)
+            draft.drop_privileges(SetId::GoesUnless(caller));
+            self.commit_draft(&handle.inode, &draft, caller.pid, false)
         });
         self.handles.close(fh);
         done

@@ -1,6 +1,8 @@
 //! FALLOCATE.
 
+use super::SetId;
 use crate::fs::Fs;
+use crate::fs::attr::Caller;
 use crate::fs::error::{Result, refuse};
 use crate::store::record::Kind;
 
@@ -16,7 +18,7 @@ impl Fs {
     ///
     /// # Errors
     /// EOPNOTSUPP for the modes that shift content, and for a document; EFBIG; ENOSPC; EINVAL.
-    pub fn fallocate(&self, fh: u64, offset: u64, length: u64, mode: i32) -> Result<()> {
+    pub fn fallocate(&self, caller: Caller, fh: u64, offset: u64, length: u64, mode: i32) -> Result<()> {
         let handle = self.handle(fh)?;
         if handle.is_virtual {
             return refuse(libc::EOPNOTSUPP);
@@ -38,6 +40,7 @@ impl Fs {
         if inode.kind != Kind::File {
             return refuse(libc::ENODEV);
         }
+        let perm = inode.perm;
         if clears {
             txn.clear_content(node.realm, node.local, &mut inode, offset..end)?;
         } else {
@@ -46,8 +49,10 @@ impl Fs {
         if mode & KEEP_SIZE == 0 && end > inode.size {
             txn.resize_content(node.realm, node.local, &mut inode, end)?;
         }
-        self.content_changed(&mut txn, node, &mut inode, true)?;
+        self.content_changed(&mut txn, node, &mut inode, SetId::GoesUnless(caller))?;
         self.save_in(&mut txn, node, &inode, orphan)?;
-        self.commit(txn)
+        self.commit(txn)?;
+        self.tell_of_mode(node, perm, &inode);
+        Ok(())
     }
 }

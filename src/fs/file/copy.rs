@@ -1,6 +1,8 @@
 //! COPY_FILE_RANGE.
 
+use super::SetId;
 use crate::fs::Fs;
+use crate::fs::attr::Caller;
 use crate::fs::error::{Result, refuse};
 use crate::fs::handle::Handle;
 use crate::fs::rules::Role;
@@ -15,7 +17,7 @@ impl Fs {
     /// # Errors
     /// EXDEV between threads and for documents, on which the caller copies by itself; EINVAL for
     /// ranges of one file that overlap; EFBIG; ENOSPC.
-    pub fn copy_file_range(&self, from: (u64, u64), to: (u64, u64), length: u64) -> Result<u32> {
+    pub fn copy_file_range(&self, caller: Caller, from: (u64, u64), to: (u64, u64), length: u64) -> Result<u32> {
         let (source, target) = (self.handle(from.0)?, self.handle(to.0)?);
         let (source_node, target_node) = (source.node(), target.node());
         let special = |handle: &Handle| handle.is_virtual || handle.inode.role() == Role::Lock;
@@ -41,10 +43,12 @@ impl Fs {
         // The transaction keeps writers out, so this is the state that it belongs to.
         self.store.view().read_content(&content, from.1, &mut buffer)?;
         txn.write_content(realm, target_node.local, &mut inode, to.1, &buffer)?;
-        self.content_changed(&mut txn, target_node, &mut inode, true)?;
+        let perm = inode.perm;
+        self.content_changed(&mut txn, target_node, &mut inode, SetId::GoesUnless(caller))?;
         self.save_in(&mut txn, target_node, &inode, orphan)?;
         txn.grow(length);
         self.commit(txn)?;
+        self.tell_of_mode(target_node, perm, &inode);
         Ok(length as u32)
     }
 }

@@ -3,11 +3,12 @@
 mod allocate;
 mod copy;
 mod open;
+mod privileges;
 mod read;
 mod seek;
 mod sync;
 mod write;
 
 pub use open::Opened;
+pub(in crate::fs) use privileges::{CAPABILITY, SetId, drop_suidgid};
 pub use seek::Whence;
-pub(in crate::fs) use write::drop_suidgid;

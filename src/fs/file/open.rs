@@ -1,5 +1,6 @@
 //! OPEN, CREATE, FLUSH, RELEASE.
 
+use super::SetId;
 use crate::fs::attr::Caller;
 use crate::fs::error::{Result, refuse};
 use crate::fs::handle::Handle;
@@ -72,7 +73,7 @@ impl Fs {
                 self.begin_solo(&handle);
             }
             if role == Role::Document && opened.flush {
-                self.begin_draft_if_truncating(&handle);
+                self.begin_draft_if_truncating(caller, &handle);
                 // What the kernel has cached may be kept for long; from now on it must ask.
                 self.tell(|kernel| kernel.attributes(node));
             }
@@ -101,7 +102,7 @@ impl Fs {
         if role == Role::Lock && inode.size == 0 {
             return Ok(true);
         }
-        self.resize(node, 0, caller.uid != 0)
+        self.resize(node, 0, SetId::GoesUnless(caller))
     }
 
     /// Makes a regular file and opens it; opens the one that is there, without O_EXCL.

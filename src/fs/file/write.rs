@@ -1,19 +1,13 @@
 //! WRITE, and changes of the size.
 
+use super::SetId;
 use crate::fs::error::{Result, refuse};
 use crate::fs::handle::Handle;
 use crate::fs::names;
 use crate::fs::rules::Role;
 use crate::fs::{Fs, Node};
 use crate::store::record::{Inode, Kind, Timestamp};
-use crate::store::{Records, Txn, key};
-
-const SETUID: u16 = libc::S_ISUID as u16;
-const SETGID: u16 = libc::S_ISGID as u16;
-const GROUP_EXEC: u16 = libc::S_IXGRP as u16;
-
-/// The attribute that holds file capabilities, capabilities(7).
-const CAPABILITY: &[u8] = b"security.capability";
+use crate::store::{Txn, key};
 
 impl Fs {
     /// Writes to an open file. `kill_suidgid` says that the writer may not keep set-user-ID and
@@ -28,25 +22,28 @@ impl Fs {
         }
         let append = flags & libc::O_APPEND != 0;
         let size = data.len().min(u32::MAX as usize) as u32;
+        let setid = if kill_suidgid { SetId::Goes } else { SetId::Stays };
         let Some(mut txn) = self.begin_in_place(&handle)? else {
-            self.write_document(&handle, offset, data, append)?;
+            self.write_document(&handle, offset, data, append, setid)?;
             return Ok(size);
         };
         let node = handle.node();
         let (mut inode, orphan) = self.load_in(&txn, node)?;
+        let perm = inode.perm;
         // The kernel's idea of the end may be old; an append goes to the real one.
         let offset = if append { inode.size } else { offset };
         if offset.saturating_add(data.len() as u64) > self.options.max_file_bytes {
             return refuse(libc::EFBIG);
         }
         txn.write_content(node.realm, node.local, &mut inode, offset, data)?;
-        self.content_changed(&mut txn, node, &mut inode, kill_suidgid)?;
+        self.content_changed(&mut txn, node, &mut inode, setid)?;
         self.save_in(&mut txn, node, &inode, orphan)?;
         txn.grow(data.len() as u64);
         if flags & (libc::O_SYNC | libc::O_DSYNC) != 0 {
             txn.set_durable(true);
         }
         self.commit(txn)?;
+        self.tell_of_mode(node, perm, &inode);
         self.write_solo(&handle, offset, data, append);
         Ok(size)
     }
@@ -74,14 +71,12 @@ impl Fs {
         txn: &mut Txn<'_>,
         node: Node,
         inode: &mut Inode,
-        kill_suidgid: bool,
+        setid: SetId,
     ) -> Result<()> {
         let now = Timestamp::now();
         inode.mtime = now;
         inode.ctime = now;
-        if kill_suidgid {
-            drop_suidgid(inode);
-        }
+        setid.apply(inode);
         if inode.version > 0 {
             // It was a document, and ceased to be one by the rename of a directory above it. What
             // was its newest version is no version any more.
@@ -90,27 +85,21 @@ impl Fs {
         self.drop_capability(txn, node, inode)
     }
 
-    pub(in crate::fs) fn drop_capability(&self, txn: &mut Txn<'_>, node: Node, inode: &mut Inode) -> Result<()> {
-        if inode.xattrs > 0 && txn.xattr(node.realm, node.local, CAPABILITY)?.is_some() {
-            txn.delete_record(key::xattr(node.realm, node.local, CAPABILITY))?;
-            inode.xattrs -= 1;
-        }
-        Ok(())
-    }
-
     /// Sets the size of a regular file; false, and nothing changes, when it is a document.
     ///
     /// # Errors
     /// EISDIR, EINVAL for what has no size; EFBIG; ENOSPC.
-    pub(in crate::fs) fn resize(&self, node: Node, size: u64, kill_suidgid: bool) -> Result<bool> {
+    pub(in crate::fs) fn resize(&self, node: Node, size: u64, setid: SetId) -> Result<bool> {
         let mut txn = self.store.begin(&[node.realm])?;
         if self.present_role(node)? == Role::Document {
             return Ok(false);
         }
         let (mut inode, orphan) = self.load_in(&txn, node)?;
-        self.resize_in(&mut txn, node, &mut inode, size, kill_suidgid)?;
+        let perm = inode.perm;
+        self.resize_in(&mut txn, node, &mut inode, size, setid)?;
         self.save_in(&mut txn, node, &inode, orphan)?;
         self.commit(txn)?;
+        self.tell_of_mode(node, perm, &inode);
         Ok(true)
     }
 
@@ -120,7 +109,7 @@ impl Fs {
         node: Node,
         inode: &mut Inode,
         size: u64,
-        kill_suidgid: bool,
+        setid: SetId,
     ) -> Result<()> {
         match inode.kind {
             Kind::File => {}
@@ -134,18 +123,6 @@ impl Fs {
             txn.grow(names::NAME_MAX as u64);
         }
         txn.resize_content(node.realm, node.local, inode, size)?;
-        self.content_changed(txn, node, inode, kill_suidgid)
-    }
-}
-
-/// Takes the bits away that would give its privileges to whoever runs the file.
-pub(in crate::fs) fn drop_suidgid(inode: &mut Inode) {
-    if inode.kind != Kind::File {
-        return;
-    }
-    inode.perm &= !SETUID;
-    // Without the group's execute bit, set-group-ID used to mean mandatory locking, and stays.
-    if inode.perm & GROUP_EXEC != 0 {
-        inode.perm &= !SETGID;
+        self.content_changed(txn, node, inode, setid)
     }
 }

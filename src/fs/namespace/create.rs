@@ -1,20 +1,21 @@
 //! CREATE, MKNOD, MKDIR, SYMLINK.
 
 use super::{Entry, RECORD_BYTES, dir_changed};
+use crate::fs::acl::{self, Inherited};
 use crate::fs::attr::{Attr, Caller};
 use crate::fs::error::{Result, refuse};
 use crate::fs::names::{self, TARGET_MAX};
 use crate::fs::rules::Role;
 use crate::fs::{Fs, Node};
 use crate::store::record::{Dirent, Inode, Kind, Target, Timestamp};
-use crate::store::{HOME, Local, ROOT, Txn};
+use crate::store::{HOME, Local, ROOT, Txn, key};
 
 const SETGID: u16 = libc::S_ISGID as u16;
 
 /// What is to be made.
 pub(in crate::fs) struct New<'a> {
     pub(in crate::fs) kind: Kind,
-    /// Permission bits, umask applied.
+    /// Permission bits as asked for, before the umask.
     pub(in crate::fs) perm: u16,
     pub(in crate::fs) rdev: u32,
     pub(in crate::fs) target: &'a [u8],
@@ -26,14 +27,20 @@ impl New<'_> {
     }
 
     /// Its inode: owned by the caller, and in a setgid directory of the directory's group
-    /// (open(2), mkdir(2)).
-    pub(in crate::fs) fn inode(&self, caller: Caller, dir: &Inode, parent: Local, epoch: u64) -> Inode {
+    /// (open(2), mkdir(2)); with the mode and the lists that it gets there.
+    pub(in crate::fs) fn inode(
+        &self,
+        caller: Caller,
+        (at, dir): (Node, &Inode),
+        granted: &Inherited,
+        epoch: u64,
+    ) -> Inode {
         let now = Timestamp::now();
         let inherits = dir.perm & SETGID != 0;
         let is_dir = self.kind == Kind::Directory;
         Inode {
             kind: self.kind,
-            perm: if inherits && is_dir { self.perm | SETGID } else { self.perm },
+            perm: if inherits && is_dir { granted.perm | SETGID } else { granted.perm },
             uid: caller.uid,
             gid: if inherits { dir.gid } else { caller.gid },
             nlink: if is_dir { 2 } else { 1 },
@@ -48,8 +55,8 @@ impl New<'_> {
             next_generation: 1,
             chunk_shift: Inode::NEW_CHUNK_SHIFT,
             version: 0,
-            parent: if is_dir { parent } else { Local(0) },
-            xattrs: 0,
+            parent: if is_dir { at.local } else { Local(0) },
+            xattrs: granted.xattrs.len() as u32,
             target: self.target.to_vec(),
             file: Local(0),
             layers: Vec::new(),
@@ -117,16 +124,20 @@ impl Fs {
         if self.dirent(&txn, dir, name)?.is_some() {
             return refuse(libc::EEXIST);
         }
+        let granted = acl::inherit(&txn, (dir, &parent), new.kind, new.perm, caller.umask)?;
         let (node, inode) = if is_thread {
-            let inode = new.inode(caller, &parent, dir.local, txn.epoch(HOME)?);
+            let inode = new.inode(caller, (dir, &parent), &granted, txn.epoch(HOME)?);
             (Node { realm: txn.new_realm(&inode)?, local: ROOT }, inode)
         } else {
-            let inode = new.inode(caller, &parent, dir.local, txn.epoch(dir.realm)?);
+            let inode = new.inode(caller, (dir, &parent), &granted, txn.epoch(dir.realm)?);
             let local = txn.new_ino(dir.realm)?;
             txn.put_inode(dir.realm, local, &inode)?;
             txn.add_usage(dir.realm, 1, 0)?;
             (dir.sibling(local), inode)
         };
+        for (name, value) in &granted.xattrs {
+            txn.put_record(key::xattr(node.realm, node.local, name), value)?;
+        }
         let target = if is_thread { Target::Thread(node.realm) } else { Target::Inode(node.local) };
         self.add_name(&mut txn, dir, &mut parent, name, &Dirent { target, kind: new.kind }, inode.ctime)?;
         txn.grow(RECORD_BYTES);

@@ -32,15 +32,18 @@ fn parts(value: &[u8]) -> Result<(u64, &[u8], &[u8])> {
 }
 
 impl Fs {
-    /// setxattr(2) with a caller: a request, or an attribute.
+    /// setxattr(2): an attribute, or a request.
     ///
     /// # Errors
-    /// As [`Fs::setxattr`]. For a request also EINVAL for what cannot be read, ENOENT for a thread or
+    /// EEXIST with XATTR_CREATE, ENODATA with XATTR_REPLACE; ERANGE for a name over 255 bytes, E2BIG for a
+    /// value over 64 KiB, ENOSPC when the names would be too many to list; EOPNOTSUPP for a name of no known
+    /// kind, and for a file that has lost its last name; EINVAL for an access control list that is none,
+    /// EACCES for a default one of what is no directory. For a request also EINVAL for what cannot be read, ENOENT for a thread or
     /// a snapshot that does not exist, EPERM for somebody else's thread, EEXIST.
-    pub fn setxattr_by(&self, caller: Caller, node: Node, name: &[u8], value: &[u8], flags: i32) -> Result<()> {
+    pub fn setxattr(&self, caller: Caller, node: Node, name: &[u8], value: &[u8], flags: i32) -> Result<()> {
         match name {
             FORK => self.fork_request(caller, node, value),
-            _ => self.setxattr(node, name, value, flags),
+            _ => self.set_attribute(caller, node, name, value, flags),
         }
     }
 

@@ -6,7 +6,7 @@ use fuser::{
 };
 
 use super::{GENERATION, generation};
-use crate::fs::{Entry, Fs, Node, RenameMode, Result};
+use crate::fs::{Caller, Entry, Fs, Node, RenameMode, Result};
 use crate::fuse::convert;
 use crate::fuse::reply::{Fail, empty, run};
 
@@ -28,12 +28,12 @@ fn entry(fs: &Fs, name: &'static str, reply: ReplyEntry, operation: impl FnOnce(
     }
 }
 
-pub(super) fn mknod(fs: &Fs, request: &Request, at: Name<'_>, mode: u32, rdev: u32, reply: ReplyEntry) {
-    entry(fs, "mknod", reply, || fs.mknod(convert::caller(request), at.0, at.1, mode, rdev));
+pub(super) fn mknod(fs: &Fs, caller: Caller, at: Name<'_>, mode: u32, rdev: u32, reply: ReplyEntry) {
+    entry(fs, "mknod", reply, || fs.mknod(caller, at.0, at.1, mode, rdev));
 }
 
-pub(super) fn mkdir(fs: &Fs, request: &Request, at: Name<'_>, mode: u32, reply: ReplyEntry) {
-    entry(fs, "mkdir", reply, || fs.mkdir(convert::caller(request), at.0, at.1, mode));
+pub(super) fn mkdir(fs: &Fs, caller: Caller, at: Name<'_>, mode: u32, reply: ReplyEntry) {
+    entry(fs, "mkdir", reply, || fs.mkdir(caller, at.0, at.1, mode));
 }
 
 pub(super) fn symlink(fs: &Fs, request: &Request, at: Name<'_>, target: &[u8], reply: ReplyEntry) {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use fuser::{FileHandle, ReplyCreate, ReplyData, ReplyEmpty, ReplyLseek, ReplyOpen, ReplyWrite, Request, WriteFlags};
 
 use super::GENERATION;
-use crate::fs::{Fs, Node, Whence};
+use crate::fs::{Caller, Fs, Node, Whence};
 use crate::fuse::convert;
 use crate::fuse::pool::Pool;
 use crate::fuse::reply::{Fail, empty, run};
@@ -20,8 +20,8 @@ pub(super) fn open(fs: &Fs, request: &Request, node: Node, flags: i32, reply: Re
     }
 }
 
-pub(super) fn create(fs: &Fs, request: &Request, at: (Node, &[u8]), mode: u32, flags: i32, reply: ReplyCreate) {
-    match run(fs, "create", || fs.create(convert::caller(request), at.0, at.1, mode, flags)) {
+pub(super) fn create(fs: &Fs, caller: Caller, at: (Node, &[u8]), mode: u32, flags: i32, reply: ReplyCreate) {
+    match run(fs, "create", || fs.create(caller, at.0, at.1, mode, flags)) {
         Ok((entry, opened)) => {
             let ttl = entry.attr_ttl.min(entry.entry_ttl);
             let (attr, flags) = (convert::attr(&entry.attr), convert::open_flags(&opened));
@@ -95,8 +95,15 @@ pub(super) fn fsync(fs: &Fs, pid: u32, fh: u64, reply: ReplyEmpty) {
     empty(fs, "fsync", reply, || fs.fsync(fh, pid));
 }
 
-pub(super) fn fallocate(fs: &Fs, fh: u64, offset: u64, length: u64, mode: i32, reply: ReplyEmpty) {
-    empty(fs, "fallocate", reply, || fs.fallocate(fh, offset, length, mode));
+pub(super) fn fallocate(
+    fs: &Fs,
+    request: &Request,
+    fh: u64,
+    (offset, length): (u64, u64),
+    mode: i32,
+    reply: ReplyEmpty,
+) {
+    empty(fs, "fallocate", reply, || fs.fallocate(convert::caller(request), fh, offset, length, mode));
 }
 
 pub(super) fn lseek(fs: &Fs, fh: u64, offset: i64, whence: i32, reply: ReplyLseek) {
@@ -112,8 +119,15 @@ pub(super) fn lseek(fs: &Fs, fh: u64, offset: i64, whence: i32, reply: ReplyLsee
     }
 }
 
-pub(super) fn copy_file_range(fs: &Fs, from: (u64, u64), to: (u64, u64), length: u64, reply: ReplyWrite) {
-    match run(fs, "copy_file_range", || fs.copy_file_range(from, to, length)) {
+pub(super) fn copy_file_range(
+    fs: &Fs,
+    request: &Request,
+    from: (u64, u64),
+    to: (u64, u64),
+    length: u64,
+    reply: ReplyWrite,
+) {
+    match run(fs, "copy_file_range", || fs.copy_file_range(convert::caller(request), from, to, length)) {
         Ok(size) => reply.written(size),
         Err(errno) => reply.fail(errno),
     }

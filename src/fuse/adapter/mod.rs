@@ -43,7 +43,7 @@ const HISTORIANS: usize = 4;
 const GENERATION: Generation = Generation(0);
 
 /// What is asked of the kernel, as far as it can: see docs/design.md for the reasons.
-const CAPABILITIES: [InitFlags; 8] = [
+const CAPABILITIES: [InitFlags; 10] = [
     InitFlags::FUSE_ATOMIC_O_TRUNC,
     InitFlags::FUSE_ASYNC_DIO,
     InitFlags::FUSE_PARALLEL_DIROPS,
@@ -51,6 +51,8 @@ const CAPABILITIES: [InitFlags; 8] = [
     InitFlags::FUSE_READDIRPLUS_AUTO,
     InitFlags::FUSE_HANDLE_KILLPRIV_V2,
     InitFlags::FUSE_CACHE_SYMLINKS,
+    InitFlags::FUSE_POSIX_ACL,
+    InitFlags::FUSE_DONT_MASK,
     InitFlags::FUSE_NO_EXPORT_SUPPORT,
 ];
 
@@ -147,12 +149,21 @@ impl Filesystem for Adapter {
         meta::readlink(&self.fs, node(ino), reply);
     }
 
-    fn mknod(&self, request: &Request, dir: INodeNo, name: &OsStr, mode: u32, _: u32, rdev: u32, reply: ReplyEntry) {
-        dir::mknod(&self.fs, request, (node(dir), bytes(name)), mode, rdev, reply);
+    fn mknod(
+        &self,
+        request: &Request,
+        dir: INodeNo,
+        name: &OsStr,
+        mode: u32,
+        umask: u32,
+        rdev: u32,
+        reply: ReplyEntry,
+    ) {
+        dir::mknod(&self.fs, convert::maker(request, umask), (node(dir), bytes(name)), mode, rdev, reply);
     }
 
-    fn mkdir(&self, request: &Request, dir: INodeNo, name: &OsStr, mode: u32, _: u32, reply: ReplyEntry) {
-        dir::mkdir(&self.fs, request, (node(dir), bytes(name)), mode, reply);
+    fn mkdir(&self, request: &Request, dir: INodeNo, name: &OsStr, mode: u32, umask: u32, reply: ReplyEntry) {
+        dir::mkdir(&self.fs, convert::maker(request, umask), (node(dir), bytes(name)), mode, reply);
     }
 
     fn symlink(&self, request: &Request, dir: INodeNo, name: &OsStr, target: &Path, reply: ReplyEntry) {
@@ -205,8 +216,17 @@ impl Filesystem for Adapter {
         file::open(&self.fs, request, node(ino), flags.0, reply);
     }
 
-    fn create(&self, request: &Request, dir: INodeNo, name: &OsStr, mode: u32, _: u32, flags: i32, reply: ReplyCreate) {
-        file::create(&self.fs, request, (node(dir), bytes(name)), mode, flags, reply);
+    fn create(
+        &self,
+        request: &Request,
+        dir: INodeNo,
+        name: &OsStr,
+        mode: u32,
+        umask: u32,
+        flags: i32,
+        reply: ReplyCreate,
+    ) {
+        file::create(&self.fs, convert::maker(request, umask), (node(dir), bytes(name)), mode, flags, reply);
     }
 
     fn read(
@@ -265,7 +285,7 @@ impl Filesystem for Adapter {
 
     fn fallocate(
         &self,
-        _: &Request,
+        request: &Request,
         _: INodeNo,
         fh: FileHandle,
         offset: u64,
@@ -273,7 +293,7 @@ impl Filesystem for Adapter {
         mode: i32,
         reply: ReplyEmpty,
     ) {
-        file::fallocate(&self.fs, fh.0, offset, length, mode, reply);
+        file::fallocate(&self.fs, request, fh.0, (offset, length), mode, reply);
     }
 
     fn lseek(&self, _: &Request, _: INodeNo, fh: FileHandle, offset: i64, whence: i32, reply: ReplyLseek) {
@@ -282,7 +302,7 @@ impl Filesystem for Adapter {
 
     fn copy_file_range(
         &self,
-        _: &Request,
+        request: &Request,
         _: INodeNo,
         from: FileHandle,
         from_offset: u64,
@@ -293,7 +313,7 @@ impl Filesystem for Adapter {
         _: CopyFileRangeFlags,
         reply: ReplyWrite,
     ) {
-        file::copy_file_range(&self.fs, (from.0, from_offset), (to.0, to_offset), length, reply);
+        file::copy_file_range(&self.fs, request, (from.0, from_offset), (to.0, to_offset), length, reply);
     }
 
     /// Python's open(2) asks each file whether it is a terminal.
@@ -350,7 +370,7 @@ impl Filesystem for Adapter {
     }
 
     fn listxattr(&self, request: &Request, ino: INodeNo, size: u32, reply: ReplyXattr) {
-        xattr::list(&self.fs, request.uid(), node(ino), size, reply);
+        xattr::list(&self.fs, convert::caller(request), node(ino), size, reply);
     }
 
     fn removexattr(&self, _: &Request, ino: INodeNo, name: &OsStr, reply: ReplyEmpty) {

@@ -9,7 +9,7 @@ use crate::fuse::convert;
 use crate::fuse::pool::Pool;
 use crate::fuse::reply::{Fail, empty, run};
 
-/// Attributes that only root sees, xattr(7).
+/// Attributes that only those see who have CAP_SYS_ADMIN, xattr(7).
 const TRUSTED: &[u8] = b"trusted.";
 
 fn value(fs: &Fs, name: &'static str, size: u32, reply: ReplyXattr, operation: impl FnOnce() -> Result<Vec<u8>>) {
@@ -25,19 +25,19 @@ pub(super) fn get(fs: &Fs, node: Node, name: &[u8], size: u32, reply: ReplyXattr
     value(fs, "getxattr", size, reply, || fs.getxattr(node, name));
 }
 
-pub(super) fn list(fs: &Fs, uid: u32, node: Node, size: u32, reply: ReplyXattr) {
+pub(super) fn list(fs: &Fs, caller: Caller, node: Node, size: u32, reply: ReplyXattr) {
     value(fs, "listxattr", size, reply, || {
-        let mut list = fs.listxattr(node)?;
-        if uid != 0 {
-            let shown = list.split_inclusive(|byte| *byte == 0).filter(|name| !name.starts_with(TRUSTED));
-            list = shown.collect::<Vec<_>>().concat();
+        let list = fs.listxattr(node)?;
+        let names = || list.split_inclusive(|byte| *byte == 0);
+        if !names().any(|name| name.starts_with(TRUSTED)) || caller.sees_trusted() {
+            return Ok(list);
         }
-        Ok(list)
+        Ok(names().filter(|name| !name.starts_with(TRUSTED)).collect::<Vec<_>>().concat())
     });
 }
 
 pub(super) fn set(fs: &Fs, caller: Caller, at: (Node, &[u8]), data: &[u8], flags: i32, reply: ReplyEmpty) {
-    empty(fs, "setxattr", reply, || fs.setxattr_by(caller, at.0, at.1, data, flags));
+    empty(fs, "setxattr", reply, || fs.setxattr(caller, at.0, at.1, data, flags));
 }
 
 /// Brings a deleted thread back, which takes as long as there is in it.

@@ -446,7 +446,7 @@ impl World {
             Change::Xattr { what, name, value } => {
                 let name = [b"user.", &called(name)[..]].concat();
                 match value {
-                    Some(value) => fs.setxattr(any(what).1, &name, &[value], 0).unwrap(),
+                    Some(value) => fs.setxattr(ROOT_USER, any(what).1, &name, &[value], 0).unwrap(),
                     None => drop(fs.removexattr(any(what).1, &name)),
                 }
             }

@@ -6,8 +6,8 @@ use threadfs::store::record::{Kind, Timestamp};
 use super::content::drop_suidgid;
 use super::op::{Set, XATTRS};
 use super::tree::{Id, Moment, Role, is_document};
-use super::world::{World, caller};
-use crate::support::DOCUMENT_MAX;
+use super::world::{Draft, World, caller};
+use crate::support::{DOCUMENT_MAX, ROOT_USER};
 
 /// Largest value of an extended attribute.
 const XATTR_MAX: usize = 65_536;
@@ -71,7 +71,9 @@ impl World {
         if let Some(cut) = cut {
             if document {
                 if cut != data {
-                    self.commit(id, cut, Moment::since(self.began));
+                    let written = Moment::since(self.began);
+                    let draft = Draft { bytes: cut, written, mtime: None, drops_setid: user, drops_capability: true };
+                    self.commit(id, draft);
                 }
                 // The kernel sends the times along with a size, and a commit has its own.
                 set.mtime = None;
@@ -82,6 +84,9 @@ impl World {
         }
         if let Some(mtime) = set.mtime {
             self.set_draft_times(id, time(mtime));
+        }
+        if set.mode.is_some() {
+            self.set_in_drafts(id, |draft| draft.drops_setid = false);
         }
         self.set_status(id, &set, document);
     }
@@ -97,9 +102,7 @@ impl World {
         if set.uid.is_some() || set.gid.is_some() {
             inode.uid = set.uid.unwrap_or(inode.uid);
             inode.gid = set.gid.unwrap_or(inode.gid);
-            if inode.pending.is_none() {
-                inode.xattrs.remove(&b"security.capability"[..]);
-            }
+            inode.xattrs.remove(&b"security.capability"[..]);
             if inode.kind == Kind::File {
                 drop_suidgid(&mut inode.perm);
             }
@@ -128,9 +131,12 @@ impl World {
         if old.is_none() && flags & libc::XATTR_REPLACE != 0 {
             wrong.push(libc::ENODATA);
         }
-        let real = self.fs().setxattr(self.node(id), name, &value, flags);
+        let real = self.fs().setxattr(ROOT_USER, self.node(id), name, &value, flags);
         if self.outcome(&wrong, real).is_some() {
             self.tree.get_mut(id).xattrs.insert(name.to_vec(), value);
+            if name == b"security.capability" {
+                self.set_in_drafts(id, |draft| draft.drops_capability = false);
+            }
             self.status_changed(id);
         }
     }

@@ -5,7 +5,7 @@ use threadfs::fs::{SetAttr, Whence};
 use super::op::{Data, TEXTS};
 use super::tree::{Id, Role};
 use super::world::{World, short};
-use crate::support::{DOCUMENT_MAX, ROOT_USER};
+use crate::support::{DOCUMENT_MAX, ROOT_USER, USER};
 
 /// Largest ordinary file.
 const FILE_MAX: u64 = 1 << 44;
@@ -49,7 +49,7 @@ impl World {
             let (wrong, draft) = self.drafted(at, write);
             let real = self.fs().write(handle.fh, offset, data, flags, kill);
             if self.outcome(&wrong, real).is_some() {
-                self.handles[at].draft = draft.map(|bytes| self.draft_of(bytes));
+                self.handles[at].draft = draft.map(|bytes| self.draft_of(at, bytes, kill));
             }
             self.handles[at].refused = false;
             return;
@@ -88,7 +88,7 @@ impl World {
             let (wrong, draft) = self.drafted(at, resize);
             let real = self.fs().setattr(ROOT_USER, self.node(handle.id), set, Some(handle.fh));
             if self.outcome(&wrong, real).is_some() {
-                self.handles[at].draft = draft.map(|bytes| self.draft_of(bytes));
+                self.handles[at].draft = draft.map(|bytes| self.draft_of(at, bytes, false));
                 if self.tree.get(handle.id).pending.is_some() {
                     self.status_changed(handle.id);
                 }
@@ -150,7 +150,7 @@ impl World {
             [0, KEEP, libc::FALLOC_FL_PUNCH_HOLE | KEEP, libc::FALLOC_FL_ZERO_RANGE, libc::FALLOC_FL_ZERO_RANGE | KEEP];
         let refused = self.is_document(at) || !known.contains(&mode);
         let wrong = if refused { vec![libc::EOPNOTSUPP] } else { vec![] };
-        let real = self.fs().fallocate(handle.fh, offset, length, mode);
+        let real = self.fs().fallocate(USER, handle.fh, offset, length, mode);
         if self.outcome(&wrong, real).is_none() {
             return;
         }
@@ -230,7 +230,7 @@ impl World {
         if source.id == target.id && length > 0 && from.1 < to.1 + length && to.1 < from.1 + length {
             wrong.push(libc::EINVAL);
         }
-        let real = self.fs().copy_file_range((source.fh, from.1), (target.fh, to.1), length.max(1));
+        let real = self.fs().copy_file_range(USER, (source.fh, from.1), (target.fh, to.1), length.max(1));
         if let Some(size) = self.outcome(&wrong, real) {
             assert_eq!(u64::from(size), length);
             if length > 0 {

@@ -2,6 +2,7 @@
 
 use threadfs::store::record::Timestamp;
 
+use super::content::drop_suidgid;
 use super::tree::{Id, Moment, Role, is_document};
 use super::world::{Draft, World};
 use crate::support::DOCUMENT_MAX;
@@ -31,8 +32,9 @@ impl World {
     }
 
     /// A draft that was changed just now.
-    pub fn draft_of(&self, bytes: Vec<u8>) -> Draft {
-        Draft { bytes, written: Moment::since(self.began), mtime: None }
+    pub fn draft_of(&self, at: usize, bytes: Vec<u8>, user: bool) -> Draft {
+        let drops_setid = user || self.handles[at].draft.as_ref().is_some_and(|draft| draft.drops_setid);
+        Draft { bytes, written: Moment::since(self.began), mtime: None, drops_setid, drops_capability: true }
     }
 
     /// What keeps a draft from being committed.
@@ -52,12 +54,18 @@ impl World {
     }
 
     /// The draft is the content now.
-    pub fn commit(&mut self, id: Id, bytes: Vec<u8>, mtime: Moment) {
+    pub fn commit(&mut self, id: Id, draft: Draft) {
         self.touched.insert(id);
         self.status_changed(id);
         let inode = self.tree.get_mut(id);
-        inode.data = bytes;
-        inode.mtime = mtime;
+        inode.mtime = draft.mtime.map_or(draft.written, Moment::at);
+        inode.data = draft.bytes;
+        if draft.drops_setid {
+            drop_suidgid(&mut inode.perm);
+        }
+        if draft.drops_capability {
+            inode.xattrs.remove(&b"security.capability"[..]);
+        }
         if let Some((dir, name)) = inode.pending.take() {
             self.insert_name(dir, &name, id);
         }
@@ -92,8 +100,7 @@ impl World {
             self.handles[at].refused = true;
             return;
         }
-        let mtime = draft.mtime.map_or(draft.written, Moment::at);
-        self.commit(handle.id, draft.bytes, mtime);
+        self.commit(handle.id, draft);
         let handle = &mut self.handles[at];
         (handle.draft, handle.pin, handle.refused) = (None, None, false);
     }
@@ -113,8 +120,7 @@ impl World {
             if handle.refused || !self.wrong_commit(handle.id, &draft.bytes).is_empty() {
                 self.rejected.push(draft.bytes);
             } else {
-                let mtime = draft.mtime.map_or(draft.written, Moment::at);
-                self.commit(handle.id, draft.bytes, mtime);
+                self.commit(handle.id, draft);
             }
         }
         let inode = self.tree.get_mut(handle.id);
@@ -135,11 +141,16 @@ impl World {
 
     /// utimensat(2): times that are set while drafts are open hold against the writes before.
     pub fn set_draft_times(&mut self, id: Id, mtime: Timestamp) {
+        self.set_in_drafts(id, |draft| draft.mtime = Some(mtime));
+    }
+
+    /// The same holds for what gives privileges.
+    pub fn set_in_drafts(&mut self, id: Id, set: impl Fn(&mut Draft)) {
         let is_document = self.tree.get(id).open.as_ref().is_some_and(|open| open.role == Role::Document);
         if is_document {
             for handle in self.handles.iter_mut().filter(|handle| handle.id == id) {
                 if let Some(draft) = &mut handle.draft {
-                    draft.mtime = Some(mtime);
+                    set(draft);
                 }
             }
         }

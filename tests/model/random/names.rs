@@ -290,7 +290,8 @@ impl World {
         if flags & libc::O_TRUNC != 0 {
             if role == Role::Document {
                 let written = Moment::since(self.began);
-                handle.draft = Some(Draft { bytes: Vec::new(), written, mtime: None });
+                let bytes = Vec::new();
+                handle.draft = Some(Draft { bytes, written, mtime: None, drops_setid: user, drops_capability: true });
             } else if role != Role::Lock || !self.tree.get(id).data.is_empty() {
                 self.tree.get_mut(id).data.clear();
                 self.content_changed(id, user);

@@ -19,6 +19,9 @@ pub struct Draft {
     pub bytes: Vec<u8>,
     pub written: Moment,
     pub mtime: Option<Timestamp>,
+    /// What its commit takes away.
+    pub drops_setid: bool,
+    pub drops_capability: bool,
 }
 
 /// An open file.

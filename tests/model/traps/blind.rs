@@ -171,7 +171,7 @@ impl<'a> Blind<'a> {
             }
             18 => {
                 let Some((node, _)) = self.pick(&self.known.clone()) else { return };
-                let done = fs.setxattr(node, b"user.a", b"x", 0);
+                let done = fs.setxattr(ROOT_USER, node, b"user.a", b"x", 0);
                 self.note(done);
                 self.note(fs.listxattr(node));
                 if self.draw(2) == 0 {
@@ -222,12 +222,13 @@ impl<'a> Blind<'a> {
                 self.note(done);
             }
             6 => {
-                let done = fs.fallocate(fh, from, 1 + to, libc::FALLOC_FL_PUNCH_HOLE | libc::FALLOC_FL_KEEP_SIZE);
+                let done =
+                    fs.fallocate(ROOT_USER, fh, from, 1 + to, libc::FALLOC_FL_PUNCH_HOLE | libc::FALLOC_FL_KEEP_SIZE);
                 self.note(done);
             }
             7 => {
                 let Some((other, _)) = self.pick(&self.handles.clone()) else { return };
-                let done = fs.copy_file_range((fh, from), (other, to), 20);
+                let done = fs.copy_file_range(ROOT_USER, (fh, from), (other, to), 20);
                 self.note(done);
             }
             8 => {

@@ -54,7 +54,7 @@ fn a_hole_reads_as_zeros_and_gives_room_back() {
     let mut text: Vec<u8> = (0..4 * CHUNK).map(|at| 1 + (at % 255) as u8).collect();
     fs.write(fh, 0, &text, 0, false).unwrap();
     let (from, to) = (CHUNK / 2, 3 * CHUNK + 5);
-    fs.fallocate(fh, from, to - from, PUNCH).unwrap();
+    fs.fallocate(ROOT_USER, fh, from, to - from, PUNCH).unwrap();
     text[from as usize..to as usize].fill(0);
     assert!(read_all(&fs, fh) == text);
     assert_eq!(attr(&fs, plain).blocks, 2 * CHUNK / 512);
@@ -64,7 +64,7 @@ fn a_hole_reads_as_zeros_and_gives_room_back() {
     text[2 * CHUNK as usize - 1..2 * CHUNK as usize + 1].copy_from_slice(b"ab");
     assert!(read_all(&fs, fh) == text);
     // All of it, and far behind the end.
-    fs.fallocate(fh, 0, 1 << 40, PUNCH).unwrap();
+    fs.fallocate(ROOT_USER, fh, 0, 1 << 40, PUNCH).unwrap();
     assert_eq!((attr(&fs, plain).blocks, attr(&fs, plain).size), (0, 4 * CHUNK));
     assert_eq!(errno(fs.seek(fh, 0, Whence::Data)), libc::ENXIO);
     assert_eq!(fs.store().usage().bytes, 0);
@@ -79,15 +79,15 @@ fn ranges_at_the_end_of_all_numbers() {
     let far = i64::MAX as u64;
     for offset in [far, u64::MAX] {
         assert_eq!(errno(fs.write(fh, offset, b"x", 0, false)), libc::EFBIG);
-        assert_eq!(errno(fs.fallocate(fh, offset, 9, 0)), libc::EFBIG);
-        assert_eq!(errno(fs.copy_file_range((fh, 0), (fh, offset), 4)), libc::EFBIG);
-        assert_eq!(fs.copy_file_range((fh, offset), (fh, 0), 4).unwrap(), 0);
+        assert_eq!(errno(fs.fallocate(ROOT_USER, fh, offset, 9, 0)), libc::EFBIG);
+        assert_eq!(errno(fs.copy_file_range(ROOT_USER, (fh, 0), (fh, offset), 4)), libc::EFBIG);
+        assert_eq!(fs.copy_file_range(ROOT_USER, (fh, offset), (fh, 0), 4).unwrap(), 0);
         assert_eq!(fs.read(fh, offset, u32::MAX, <[u8]>::len).unwrap(), 0);
         assert_eq!(errno(fs.seek(fh, offset, Whence::Data)), libc::ENXIO);
         let set = SetAttr { size: Some(offset), ..SetAttr::default() };
         assert_eq!(errno(fs.setattr(ROOT_USER, plain, set, None)), libc::EFBIG);
     }
-    assert_eq!(fs.copy_file_range((fh, 0), (fh, 1), u64::MAX).map_err(|e| e.errno()), Err(libc::EINVAL));
+    assert_eq!(fs.copy_file_range(ROOT_USER, (fh, 0), (fh, 1), u64::MAX).map_err(|e| e.errno()), Err(libc::EINVAL));
     assert_eq!(read_all(&fs, fh), b"text");
     // The largest file that may be.
     resize(&fs, plain, 1 << 44);

@@ -43,7 +43,7 @@ fn a_file_has_65000_names() {
 fn attributes_have_limits() {
     let (_, fs) = fresh();
     let plain = file(&fs, Node::ROOT, "f", b"");
-    let set = |name: &[u8], value: &[u8], flags: i32| fs.setxattr(plain, name, value, flags);
+    let set = |name: &[u8], value: &[u8], flags: i32| fs.setxattr(ROOT_USER, plain, name, value, flags);
     let name = [&b"user."[..], &[b'n'; 250]].concat();
     set(&name, &vec![1; 65_536], 0).unwrap();
     assert_eq!(fs.getxattr(plain, &name).unwrap().len(), 65_536);
@@ -54,7 +54,12 @@ fn attributes_have_limits() {
     assert_eq!(errno(set(b"user.a", b"", libc::XATTR_CREATE)), libc::EEXIST);
     set(b"user.a", b"text", libc::XATTR_REPLACE).unwrap();
     assert_eq!(fs.getxattr(plain, b"user.a").unwrap(), b"text");
-    assert_eq!(errno(set(b"system.posix_acl_access", b"", 0)), libc::EOPNOTSUPP);
+    // Names of no kind, and lists that are none.
+    assert_eq!(errno(set(b"system.a", b"", 0)), libc::EOPNOTSUPP);
+    assert_eq!(errno(set(b"a", b"", 0)), libc::EOPNOTSUPP);
+    assert_eq!(errno(set(b"user.", b"", 0)), libc::EINVAL);
+    assert_eq!(errno(set(b"system.posix_acl_access", b"", 0)), libc::EINVAL);
+    assert_eq!(errno(set(b"system.posix_acl_default", &[2, 0, 0, 0, 1, 0, 7, 0], 0)), libc::EINVAL);
     // Names up to what listxattr(2) can give.
     let mut count = 2;
     while set(format!("user.{count:0245}").as_bytes(), b"", 0).is_ok() {

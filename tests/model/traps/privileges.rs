@@ -7,7 +7,7 @@ use crate::support::*;
 #[test]
 fn a_directory_hands_its_group_on() {
     let (_, fs) = fresh();
-    let owner = Caller { uid: 7, gid: 70, pid: 1 };
+    let owner = Caller { uid: 7, gid: 70, pid: 1, umask: 0 };
     let shared = node(&fs.mkdir(owner, Node::ROOT, b"shared", 0o2775).unwrap());
     let below = fs.mkdir(USER, shared, b"below", 0o755).unwrap().attr;
     assert_eq!((below.uid, below.gid, below.perm), (USER.uid, 70, 0o2755));
@@ -37,7 +37,7 @@ fn who_changes_a_file_does_not_get_its_privileges() {
     fs.write(source, 0, b"text", 0, false).unwrap();
     let arm = |mode: u32| {
         fs.setattr(ROOT_USER, plain, SetAttr { mode: Some(mode), ..SetAttr::default() }, None).unwrap();
-        fs.setxattr(plain, b"security.capability", b"x", 0).unwrap();
+        fs.setxattr(ROOT_USER, plain, b"security.capability", b"x", 0).unwrap();
     };
     let disarmed = |what: &str, wanted: u16| {
         assert_eq!(attr(&fs, plain).perm, wanted, "{what}");
@@ -63,10 +63,12 @@ fn who_changes_a_file_does_not_get_its_privileges() {
     size(ROOT_USER, 1);
     disarmed("truncate by root", 0o6755);
     arm(0o6755);
-    fs.fallocate(fh, 0, 1, PUNCH).unwrap();
+    fs.fallocate(USER, fh, 0, 1, PUNCH).unwrap();
     disarmed("fallocate", 0o755);
     arm(0o6755);
-    fs.copy_file_range((source, 0), (fh, 0), 4).unwrap();
+    fs.fallocate(ROOT_USER, fh, 0, 1, PUNCH).unwrap();
+    disarmed("fallocate by root", 0o6755);
+    fs.copy_file_range(USER, (source, 0), (fh, 0), 4).unwrap();
     disarmed("copy_file_range", 0o755);
     arm(0o6755);
     let opened = fs.open(USER, plain, libc::O_WRONLY | libc::O_TRUNC).unwrap();
@@ -87,5 +89,34 @@ fn who_changes_a_file_does_not_get_its_privileges() {
     let dir = node(&fs.mkdir(ROOT_USER, Node::ROOT, b"d", 0o2775).unwrap());
     fs.setattr(ROOT_USER, dir, SetAttr { uid: Some(5), ..SetAttr::default() }, None).unwrap();
     assert_eq!(attr(&fs, dir).perm, 0o2775);
+    assert_sound(&fs);
+}
+
+/// Between the moment at which a commit reads what a document is to be and that at which it is there.
+#[test]
+fn nothing_that_is_set_during_the_first_commit_is_lost() {
+    let (_, fs) = fresh();
+    let t = thread(&fs, "t");
+    for round in 0..300 {
+        let (entry, opened) = fs.create(ROOT_USER, t, format!("{round}.json").as_bytes(), 0o600, libc::O_RDWR).unwrap();
+        let document = node(&entry);
+        fs.write(opened.fh, 0, b"{}", 0, false).unwrap();
+        let start = std::sync::Barrier::new(3);
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                start.wait();
+                fs.flush(opened.fh, 1).unwrap();
+            });
+            scope.spawn(|| {
+                start.wait();
+                fs.setxattr(ROOT_USER, document, b"user.a", b"x", 0).unwrap();
+            });
+            start.wait();
+            fs.setattr(ROOT_USER, document, SetAttr { mode: Some(0o644), ..SetAttr::default() }, None).unwrap();
+        });
+        fs.release(opened.fh);
+        assert_eq!(attr(&fs, document).perm, 0o644, "in round {round}");
+        assert_eq!(fs.getxattr(document, b"user.a").unwrap(), b"x", "in round {round}");
+    }
     assert_sound(&fs);
 }

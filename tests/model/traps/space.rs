@@ -39,7 +39,7 @@ fn plant(fs: &Fs) -> Tree {
     let (dir, thread) = (mkdir(fs, Node::ROOT, "dir"), thread(fs, "t"));
     let (plain, fh) = create(fs, dir, "plain");
     fs.write(fh, 0, &[7; 100], 0, false).unwrap();
-    fs.setxattr(plain, b"user.old", b"x", 0).unwrap();
+    fs.setxattr(ROOT_USER, plain, b"user.old", b"x", 0).unwrap();
     file(fs, dir, "other", b"other");
     mkdir(fs, dir, "empty");
     let document = file(fs, thread, "x.json", b"{}");
@@ -90,10 +90,10 @@ fn operations() -> Vec<Operation> {
         operation("chmod", set(SetAttr { mode: Some(0o4711), ..SetAttr::default() })),
         operation("chown", set(SetAttr { uid: Some(77), ..SetAttr::default() })),
         operation("utimensat", set(SetAttr { atime: Some(SetTime::Now), ..SetAttr::default() })),
-        operation("fallocate", |fs, t| fs.fallocate(t.fh, 0, 1000, 0)),
-        operation("punch hole", |fs, t| fs.fallocate(t.fh, 0, 10, PUNCH)),
-        operation("copy_file_range", |fs, t| fs.copy_file_range((t.fh, 0), (t.fh, 200), 50).map(drop)),
-        operation("setxattr", |fs, t| fs.setxattr(t.plain, b"user.n", b"x", libc::XATTR_CREATE)),
+        operation("fallocate", |fs, t| fs.fallocate(ROOT_USER, t.fh, 0, 1000, 0)),
+        operation("punch hole", |fs, t| fs.fallocate(ROOT_USER, t.fh, 0, 10, PUNCH)),
+        operation("copy_file_range", |fs, t| fs.copy_file_range(ROOT_USER, (t.fh, 0), (t.fh, 200), 50).map(drop)),
+        operation("setxattr", |fs, t| fs.setxattr(ROOT_USER, t.plain, b"user.n", b"x", libc::XATTR_CREATE)),
         operation("removexattr", |fs, t| fs.removexattr(t.plain, b"user.old")),
         operation("commit", |fs, t| fs.flush(t.draft, 1)),
         operation("first commit", |fs, t| fs.fsync(t.fresh, 1)),

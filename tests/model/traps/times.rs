@@ -65,7 +65,7 @@ fn of_parents_and_of_what_is_in_them() {
     check("truncate", ["", "", "mc"], &|| set(SetAttr { size: Some(1), ..SetAttr::default() }));
     check("chmod", ["", "", "c"], &|| set(SetAttr { mode: Some(0o600), ..SetAttr::default() }));
     check("chown", ["", "", "c"], &|| set(SetAttr { uid: Some(9), ..SetAttr::default() }));
-    check("setxattr", ["", "", "c"], &|| fs.setxattr(plain, b"user.a", b"x", 0).unwrap());
+    check("setxattr", ["", "", "c"], &|| fs.setxattr(ROOT_USER, plain, b"user.a", b"x", 0).unwrap());
     check("removexattr", ["", "", "c"], &|| fs.removexattr(plain, b"user.a").unwrap());
     check("utimensat of the atime", ["", "", "c"], &|| {
         set(SetAttr { atime: Some(SetTime::Now), ..SetAttr::default() })
@@ -105,7 +105,7 @@ fn a_read_is_noted_when_it_tells_something() {
     content(&fs, plain);
     let second = attr(&fs, plain).atime;
     assert!(second > first, "the first read after a write");
-    fs.setxattr(plain, b"user.a", b"", 0).unwrap();
+    fs.setxattr(ROOT_USER, plain, b"user.a", b"", 0).unwrap();
     content(&fs, plain);
     assert!(attr(&fs, plain).atime > second, "the first read after a change of the inode");
     // Set by hand, to before the last change.
