@@ -81,7 +81,7 @@ pub fn check_with(store: &Store, snapshots: bool) -> Result<Report> {
     let view = store.engine.view();
     let states = store.realms().iter().map(|realm| (realm.id(), realm.read().clone())).collect();
     let superblock = store.superblock.lock().clone();
-    let home = store.home_snapshot_numbers();
+    let home = store.home_snapshots();
     drop(alone);
     let checker = Checker::new(store, &*view, states, superblock, home);
     checker.run(snapshots)?;

@@ -87,7 +87,7 @@ impl Store {
         // Held until the batch is written, so that nothing changes between a look and a deletion.
         let txn = self.begin(&[id])?;
         let state = &txn.locked(id)?.state;
-        let refs = state.refs(&self.home_snapshot_numbers());
+        let refs = state.refs(&self.home_snapshots());
         let is_layered = |file| realm.base().is_some() || state.apart.contains_key(&file);
         if refs.contains(number) {
             return Ok(true);
@@ -253,7 +253,7 @@ impl Store {
     ) -> Result<Option<Epoch>> {
         let owners = self.owners(realm, file)?;
         let is_this = |layer: &&Layer| (layer.file, layer.generation) == (file, generation);
-        for epoch in state.refs(&self.home_snapshot_numbers()).newest_in(life.start, life.end.saturating_sub(1)) {
+        for epoch in state.refs(&self.home_snapshots()).newest_in(life.start, life.end.saturating_sub(1)) {
             if state.apart.values().filter(is_this).any(|layer| layer.epoch == epoch) {
                 return Ok(Some(epoch));
             }
@@ -334,7 +334,7 @@ impl Store {
     }
 
     fn purge(&self, realm: &Arc<Realm>) -> Result<()> {
-        use key::tag::{ATIME, FILE, GARBAGE, HISTORY, KEPT, NEXT, PENDING, REALM, SNAPSHOT, TOUCHED, VERSION};
+        use key::tag::{ATIME, FILE, GARBAGE, HISTORY, KEPT, NAMED, NEXT, PENDING, REALM, SNAPSHOT, TOUCHED, VERSION};
         let id = realm.id();
         let base = realm.base().filter(|(base, _)| self.realm(*base).is_some());
         let mut locks = vec![id];
@@ -344,7 +344,7 @@ impl Store {
         if self.free_prefix(Keyspace::Data, &key::chunks_of_realm(id), &mut batch)? {
             return Ok(self.engine.write(batch)?);
         }
-        let others = [HISTORY, TOUCHED, VERSION, FILE, ATIME, GARBAGE, KEPT, SNAPSHOT, PENDING, NEXT];
+        let others = [HISTORY, TOUCHED, VERSION, FILE, ATIME, GARBAGE, KEPT, NAMED, SNAPSHOT, PENDING, NEXT];
         for tag in key::VERSIONED.into_iter().chain(others) {
             if self.free_prefix(Keyspace::Meta, &key::of_realm(tag, id), &mut batch)? {
                 return Ok(self.engine.write(batch)?);

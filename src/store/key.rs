@@ -19,6 +19,7 @@
 //! | `H` realm record-key last                | a record's value up to epoch `last`     |           |
 //! | `T` realm epoch record-key               | touched: empty                          |           |
 //! | `S` realm number                         | snapshot                                | no        |
+//! | `M` realm name number                    | nothing: a snapshot has that name       | no        |
 //! | `V` realm file version                   | document version: its data generation   | no        |
 //! | `F` realm file ino                       | an inode with another one's content     | no        |
 //! | `O` realm ino                            | orphan: an inode without a name         | no        |
@@ -61,6 +62,7 @@ pub mod tag {
     pub const HISTORY: u8 = b'H';
     pub const TOUCHED: u8 = b'T';
     pub const SNAPSHOT: u8 = b'S';
+    pub const NAMED: u8 = b'M';
     pub const VERSION: u8 = b'V';
     pub const FILE: u8 = b'F';
     pub const ORPHAN: u8 = b'O';
@@ -286,6 +288,16 @@ pub fn live(realm: RealmId, part: &[u8]) -> Vec<u8> {
     Key::new(tag, realm).bytes(rest).0
 }
 
+/// That a snapshot has a name.
+pub fn snapshot_name(realm: RealmId, name: &[u8], number: Epoch) -> Vec<u8> {
+    Key::new(tag::NAMED, realm).name(name).number(number).0
+}
+
+/// All snapshots of a name: the daemon's own ones are not kept from having one and the same.
+pub fn snapshots_named(realm: RealmId, name: &[u8]) -> Vec<u8> {
+    Key::new(tag::NAMED, realm).name(name).0
+}
+
 /// A history entry; without `last`, the prefix of all entries of the record.
 pub fn history(realm: RealmId, part: &[u8], last: Option<Epoch>) -> Vec<u8> {
     let key = Key::new(tag::HISTORY, realm).bytes(part);
@@ -293,6 +305,11 @@ pub fn history(realm: RealmId, part: &[u8], last: Option<Epoch>) -> Vec<u8> {
         Some(last) => key.number(last).0,
         None => key.0,
     }
+}
+
+/// The number that a key ends with.
+pub fn last_number(key: &[u8]) -> Option<u64> {
+    number_at(key, key.len().checked_sub(8)?)
 }
 
 /// The record part and the last epoch in a history key.

@@ -11,9 +11,6 @@ use crate::engine::{Cursor, Keyspace, View};
 /// History entries of one record that are passed one by one before they are jumped over.
 const STEPS: usize = 4;
 
-/// Behind every epoch that there is, and yet with a first byte less than that of any longer key.
-const LAST: Epoch = (1 << 56) - 1;
-
 /// The records of one realm in a range, as they are now or as they were at an epoch.
 pub(super) struct Layer<'v> {
     realm: RealmId,
@@ -103,7 +100,7 @@ impl<'v> Layer<'v> {
             steps = 0;
             let part = [&[self.kind], rest].concat();
             let to = match is_told {
-                true => key::history(self.realm, &part, Some(LAST)),
+                true => key::after(&key::history(self.realm, &part, None)),
                 false => key::history(self.realm, &part, Some(epoch)),
             };
             if let Some(past) = &mut self.past {

@@ -166,7 +166,8 @@ impl Store {
         Reader::frozen(self)
     }
 
-    fn home_snapshot_numbers(&self) -> BTreeSet<Epoch> {
+    /// The numbers of the home snapshots, oldest first.
+    pub fn home_snapshots(&self) -> BTreeSet<Epoch> {
         self.home_snapshots.read().keys().copied().collect()
     }
 }

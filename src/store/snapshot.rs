@@ -1,12 +1,12 @@
 //! Taking and dropping snapshots: one record each, whatever they cover.
 
-use std::collections::BTreeSet;
+use std::ops::ControlFlow;
 use std::sync::atomic::Ordering;
 
 use parking_lot::RwLock;
 
 use super::record::{SnapshotKind, SnapshotRecord};
-use super::{Epoch, Error, HOME, RealmId, Result, Store, Txn, key};
+use super::{Epoch, Error, HOME, RealmId, Result, Store, Txn, key, try_scan};
 use crate::engine::{Batch, Keyspace};
 
 /// What a mark in the collection queue covers.
@@ -32,6 +32,7 @@ impl Txn<'_> {
         locked.taken_at = Some(snapshot.time);
         locked.dirty = false;
         self.put_plain(key::numbered(key::tag::SNAPSHOT, realm, number), snapshot.encode());
+        self.put_plain(key::snapshot_name(realm, &snapshot.name, number), Vec::new());
         Ok(number)
     }
 
@@ -50,6 +51,9 @@ impl Txn<'_> {
     }
 
     fn drop_snapshot(&mut self, realm: RealmId, number: Epoch) -> Result<()> {
+        if let Some(record) = self.store.snapshot(realm, number)? {
+            self.delete_plain(key::snapshot_name(realm, &record.name, number));
+        }
         self.delete_plain(key::numbered(key::tag::SNAPSHOT, realm, number));
         self.put_plain(key::numbered(key::tag::PENDING, realm, number), vec![ONE_REALM]);
         self.locked_mut(realm)?.dropped.push(number);
@@ -83,6 +87,7 @@ impl Store {
         let mut batch = Batch::new();
         batch.put(Keyspace::Meta, key::SUPERBLOCK.to_vec(), changed.encode());
         batch.put(Keyspace::Meta, key::numbered(key::tag::SNAPSHOT, HOME, number), record.encode());
+        batch.put(Keyspace::Meta, key::snapshot_name(HOME, name, number), Vec::new());
         self.engine.write(batch)?;
         *superblock = changed;
         self.home_snapshots.write().insert(number, record);
@@ -108,6 +113,9 @@ impl Store {
             return Ok(false);
         }
         let mut batch = Batch::new();
+        if let Some(record) = self.home_snapshots.read().get(&number) {
+            batch.delete(Keyspace::Meta, key::snapshot_name(HOME, &record.name, number));
+        }
         batch.delete(Keyspace::Meta, key::numbered(key::tag::SNAPSHOT, HOME, number));
         batch.put(Keyspace::Meta, key::numbered(key::tag::PENDING, HOME, number), vec![ALL_REALMS]);
         self.engine.write(batch)?;
@@ -115,8 +123,52 @@ impl Store {
         Ok(true)
     }
 
-    /// The home snapshots, oldest first.
-    pub fn home_snapshots(&self) -> BTreeSet<Epoch> {
-        self.home_snapshot_numbers()
+    /// Whether there is a snapshot of everything of that number.
+    pub fn has_home_snapshot(&self, number: Epoch) -> bool {
+        self.home_snapshots.read().contains_key(&number)
+    }
+
+    /// A snapshot of a realm; of the home, one of everything.
+    pub fn snapshot(&self, realm: RealmId, number: Epoch) -> Result<Option<SnapshotRecord>> {
+        let found = self.engine.get(Keyspace::Meta, &key::numbered(key::tag::SNAPSHOT, realm, number))?;
+        found.map(|value| SnapshotRecord::decode(&value)).transpose()
+    }
+
+    /// The snapshot of a realm with a name; however many there are.
+    pub fn snapshot_named(&self, realm: RealmId, name: &[u8]) -> Result<Option<(Epoch, SnapshotRecord)>> {
+        let prefix = key::snapshots_named(realm, name);
+        let found = self.engine.first(Keyspace::Meta, &prefix, &key::after(&prefix))?;
+        let Some(number) = found.and_then(|(key, _)| key::last_number(&key)) else { return Ok(None) };
+        Ok(self.snapshot(realm, number)?.map(|record| (number, record)))
+    }
+
+    /// How many snapshots a realm has, and the numbers of the oldest and the newest.
+    pub fn snapshot_range(&self, realm: RealmId) -> (usize, Option<(Epoch, Epoch)>) {
+        fn ends(
+            mut numbers: impl DoubleEndedIterator<Item = Epoch> + ExactSizeIterator,
+        ) -> (usize, Option<(Epoch, Epoch)>) {
+            let count = numbers.len();
+            let first = numbers.next();
+            (count, first.map(|first| (first, numbers.next_back().unwrap_or(first))))
+        }
+        if realm == HOME {
+            return ends(self.home_snapshots.read().keys().copied());
+        }
+        self.realm(realm).map_or((0, None), |realm| ends(realm.read().snapshots.iter().copied()))
+    }
+
+    /// Visits the snapshots of a realm from a number on, oldest first, until it breaks.
+    pub fn snapshots_from(
+        &self,
+        realm: RealmId,
+        first: Epoch,
+        visit: &mut dyn FnMut(Epoch, SnapshotRecord) -> ControlFlow<()>,
+    ) -> Result<()> {
+        let from = key::numbered(key::tag::SNAPSHOT, realm, first);
+        let to = key::after(&key::of_realm(key::tag::SNAPSHOT, realm));
+        try_scan(&*self.engine, Keyspace::Meta, &from, &to, &mut |found, value| match key::number_of(found) {
+            Some(number) => Ok(visit(number, SnapshotRecord::decode(value)?)),
+            None => Ok(ControlFlow::Continue(())),
+        })
     }
 }

@@ -7,7 +7,7 @@ impl Txn<'_> {
     /// Whether an epoch of a realm is a snapshot of it, or of everything, that exists.
     pub fn is_reference(&self, realm: RealmId, epoch: Epoch) -> bool {
         let Ok(locked) = self.locked(realm) else { return false };
-        locked.state.refs(&self.store.home_snapshot_numbers()).contains(epoch)
+        locked.state.refs(&self.store.home_snapshots()).contains(epoch)
     }
 
     /// What a fork's base has of a record.

@@ -31,7 +31,7 @@ impl Store {
                 if state.pins.contains_key(&number) {
                     continue;
                 }
-                (state.refs(&self.home_snapshot_numbers()), state.record.dead.is_some())
+                (state.refs(&self.home_snapshots()), state.record.dead.is_some())
             };
             if !refs.contains(number) {
                 continue;

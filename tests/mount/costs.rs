@@ -3,7 +3,9 @@
 //! cost that grows with what is there misses by far.
 
 use std::fs::{self, OpenOptions};
+use std::io::ErrorKind;
 use std::os::unix::fs::FileExt;
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use crate::support::{Mount, scaled};
@@ -54,6 +56,27 @@ fn snapshots_and_forks_cost_the_same_whatever_is_there() {
     let fork = |thread: &str, turn: usize| mount.threadfs(&["fork", thread, &format!("{thread}-{turn}")]).ok();
     let times = best(|turn| drop(fork("few", turn)), |turn| drop(fork("many", turn)));
     assert_alike(times, "a fork");
+}
+
+#[test]
+fn a_snapshot_among_many_costs_what_it_costs_among_few() {
+    let mount = Mount::with(QUIET);
+    let few = mount.make("threads/few/.snapshots");
+    let many = mount.make("threads/many/.snapshots");
+    for number in 0..scaled(2_000, 10_000) {
+        fs::create_dir(many.join(format!("s{number}"))).unwrap();
+    }
+    // Fifty of them, so that what each costs is more than noise.
+    let work = |dir: &Path, turn: usize| {
+        for number in 0..50 {
+            let name = dir.join(format!("turn{turn}-{number}"));
+            fs::create_dir(&name).unwrap();
+            assert!(name.is_dir());
+            assert_eq!(fs::create_dir(&name).unwrap_err().kind(), ErrorKind::AlreadyExists);
+            fs::remove_dir(&name).unwrap();
+        }
+    };
+    assert_alike(best(|turn| work(&few, turn), |turn| work(&many, turn)), "a snapshot");
 }
 
 #[test]

@@ -18,9 +18,10 @@ fn while_running<R: Send>(again: impl Fn() + Sync, once: impl FnOnce() -> R + Se
                 again();
             }
         });
-        let result = once();
+        // When the other panics, too: else the test would never end.
+        let result = std::panic::catch_unwind(std::panic::AssertUnwindSafe(once));
         done.store(true, Ordering::SeqCst);
-        result
+        result.unwrap_or_else(|panic| std::panic::resume_unwind(panic))
     })
 }
 

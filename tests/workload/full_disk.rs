@@ -2,7 +2,7 @@
 
 use std::ffi::CString;
 use std::fs;
-use std::io;
+use std::io::{self, Write};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
@@ -117,4 +117,41 @@ fn a_full_document_keeps_its_old_content() {
     assert!(kept == 12 || kept == (6 << 20) + 4, "{kept}");
     actor.run("[os.unlink(name) for name in names() if name.startswith('fill')]");
     works_again(&actor);
+}
+
+#[test]
+fn without_room_there_is_no_snapshot_restore_or_fork_and_the_thread_goes_on() {
+    let (_disk, mount, actor) = small();
+    actor.run("os.mkdir('.snapshots/first')");
+    // What a restore would bring back.
+    actor.run("open('large', 'wb').write(os.urandom(4 << 20))");
+    actor.run("os.mkdir('.snapshots/second')");
+    actor.run("os.truncate('large', 0)");
+    assert_eq!(actor.fails("fill()"), "ENOSPC");
+    let listed = actor.run("sorted(os.listdir('.snapshots'))");
+    // The last bytes, which the store keeps for deletions, by a file beside it.
+    let beside = mount.store.with_file_name("beside");
+    let filled = fs::File::create(&beside).unwrap().write_all(&vec![1; 64 << 20]);
+    assert_eq!(filled.unwrap_err().kind(), io::ErrorKind::StorageFull);
+    let thread = mount.at("threads/t");
+    let thread = thread.to_str().unwrap();
+    let refused = |command: &[&str]| {
+        let refusal = mount.threadfs(command).refused();
+        assert!(refusal.to_lowercase().contains("no space left"), "{command:?}: {refusal}");
+    };
+    refused(&["restore", thread, "second"]);
+    refused(&["snapshot", "create", thread, "another"]);
+    refused(&["fork", thread, "u"]);
+    assert_eq!(actor.fails("os.mkdir('.snapshots/third')"), "ENOSPC");
+    assert_eq!(actor.run("sorted(os.listdir('.snapshots'))"), listed, "and none was left half made");
+    assert!(!mount.at("threads/u").exists());
+    assert_eq!(actor.number("os.stat('large').st_size"), 0);
+    assert_eq!(actor.number("os.stat('.snapshots/second/large').st_size"), 4 << 20);
+    assert_eq!(actor.text("open('sandbox.json').read()"), "{\"state\": 1}");
+    fs::remove_file(beside).unwrap();
+    actor.run("[os.unlink(name) for name in names() if name.startswith('fill')]");
+    works_again(&actor);
+    wait_for("room for a restore", || mount.threadfs(&["restore", thread, "second"]).status.success());
+    assert_eq!(actor.number("os.stat('large').st_size"), 4 << 20);
+    mount.threadfs(&["fork", thread, "u"]).ok();
 }

@@ -5,31 +5,27 @@ use std::ops::ControlFlow;
 use super::control::COMMAND_BYTES;
 use super::names::{self, time_in};
 use super::views::View;
-use crate::engine::Keyspace;
 use crate::fs::attr::Caller;
 use crate::fs::error::{Result, refuse};
 use crate::fs::namespace::Entry;
 use crate::fs::process::command_of;
 use crate::fs::{Fs, Node};
 use crate::store::record::{SnapshotKind, SnapshotRecord};
-use crate::store::{Epoch, HOME, RealmId, key, try_scan};
+use crate::store::{Epoch, HOME, RealmId};
 
 impl Fs {
     /// The snapshots of a realm, oldest first; of the home, those of everything.
     pub(in crate::fs) fn snapshots_of(&self, realm: RealmId) -> Result<Vec<(Epoch, SnapshotRecord)>> {
-        let prefix = key::of_realm(key::tag::SNAPSHOT, realm);
         let mut found = Vec::new();
-        try_scan(self.store.engine(), Keyspace::Meta, &prefix, &key::after(&prefix), &mut |found_key, value| {
-            if let Some(number) = key::number_of(found_key) {
-                found.push((number, SnapshotRecord::decode(value)?));
-            }
-            Ok(ControlFlow::Continue(()))
+        self.store.snapshots_from(realm, 0, &mut |number, record| {
+            found.push((number, record));
+            ControlFlow::Continue(())
         })?;
         Ok(found)
     }
 
     pub(super) fn snapshot_named(&self, realm: RealmId, name: &[u8]) -> Result<Option<(Epoch, SnapshotRecord)>> {
-        Ok(self.snapshots_of(realm)?.into_iter().find(|(_, record)| record.name == name))
+        Ok(self.store.snapshot_named(realm, name)?)
     }
 
     /// The newest snapshot that was taken at a time or before.

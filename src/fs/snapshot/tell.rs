@@ -57,12 +57,11 @@ impl Fs {
     }
 
     fn own_attribute(&self, realm: RealmId, epoch: Epoch, own: &[u8]) -> Result<Option<Vec<u8>>> {
-        let all = self.snapshots_of(realm)?;
-        let Some((_, record)) = all.iter().find(|(number, _)| *number == epoch) else { return Ok(None) };
+        let Some(record) = self.store.snapshot(realm, epoch)? else { return Ok(None) };
         Ok(match own {
             b"bytes" => Some(self.store.unique_bytes(realm, epoch)?.to_string().into_bytes()),
             b"changes" => self.counts_of(realm, epoch)?.map(|counts| counts.to_string().into_bytes()),
-            own => std::str::from_utf8(own).ok().and_then(|own| known(epoch, record, own)),
+            own => std::str::from_utf8(own).ok().and_then(|own| known(epoch, &record, own)),
         })
     }
 
@@ -70,12 +69,11 @@ impl Fs {
         let View::At(realm, epoch) = self.views.of(node)? else { return Ok(Vec::new()) };
         let mut names = self.past(realm, epoch)?.xattr_names(realm, node.local)?;
         if node.local == ROOT {
-            let all = self.snapshots_of(realm)?;
-            if let Some((_, record)) = all.iter().find(|(number, _)| *number == epoch) {
+            if let Some(record) = self.store.snapshot(realm, epoch)? {
                 // Nothing changed since the one before the first.
-                let computed: &[&str] =
-                    if all.first().is_some_and(|(first, _)| *first < epoch) { &COMPUTED } else { &COMPUTED_OF_FIRST };
-                let own = KNOWN.iter().filter(|own| known(epoch, record, own).is_some()).chain(computed);
+                let has_older = self.store.snapshot_range(realm).1.is_some_and(|(oldest, _)| oldest < epoch);
+                let computed: &[&str] = if has_older { &COMPUTED } else { &COMPUTED_OF_FIRST };
+                let own = KNOWN.iter().filter(|own| known(epoch, &record, own).is_some()).chain(computed);
                 for own in own {
                     let name = [PREFIX, own.as_bytes()].concat();
                     if !names.contains(&name) {

@@ -27,7 +27,7 @@ impl Fs {
         let view = self.store.view().at(epoch);
         let Some(state) = self.store.realm(realm) else { return refuse(libc::ESTALE) };
         let state = state.read();
-        let in_home = state.record.alive_at(epoch) && self.store.home_snapshots().contains(&epoch);
+        let in_home = state.record.alive_at(epoch) && self.store.has_home_snapshot(epoch);
         let exists = state.snapshots.contains(&epoch) || in_home;
         if exists { Ok(view) } else { refuse(libc::ESTALE) }
     }
@@ -89,14 +89,15 @@ impl Fs {
                 if control::is_control(node) {
                     return Ok((control::attr_of(attr), Duration::ZERO));
                 }
-                let snapshots = self.snapshots_of(realm)?;
                 if node.local == ROOT {
+                    let (count, ends) = self.store.snapshot_range(realm);
+                    let newest = ends.map(|(_, newest)| self.store.snapshot(realm, newest)).transpose()?.flatten();
                     attr.perm = 0o755;
-                    attr.nlink = 2 + snapshots.len() as u32;
-                    attr.mtime = snapshots.last().map_or(inode.btime, |(_, record)| record.time);
+                    attr.nlink = 2 + count as u32;
+                    attr.mtime = newest.map_or(inode.btime, |record| record.time);
                     attr.ctime = attr.mtime;
                 } else {
-                    let (_, record) = self.linked_snapshot(node)?;
+                    let record = self.linked_snapshot(node)?;
                     (attr.kind, attr.perm, attr.nlink) = (Kind::Symlink, 0o777, 1);
                     (attr.size, attr.blocks) = (record.name.len() as u64, 0);
                     (attr.mtime, attr.ctime, attr.atime) = (record.time, record.time, record.time);
@@ -106,11 +107,10 @@ impl Fs {
         }
     }
 
-    fn linked_snapshot(&self, node: Node) -> Result<(Epoch, SnapshotRecord)> {
+    fn linked_snapshot(&self, node: Node) -> Result<SnapshotRecord> {
         let View::Snapshots(realm) = self.views.of(node)? else { return refuse(libc::ENOENT) };
-        let linked = self.views.linked(node);
-        let found = self.snapshots_of(realm)?.into_iter().find(|(epoch, _)| Some(*epoch) == linked);
-        found.map_or_else(|| refuse(libc::ENOENT), Ok)
+        let linked = self.views.linked(node).map(|epoch| self.store.snapshot(realm, epoch)).transpose()?;
+        linked.flatten().map_or_else(|| refuse(libc::ENOENT), Ok)
     }
 
     pub(in crate::fs) fn readlink_view(&self, node: Node) -> Result<Vec<u8>> {
@@ -120,7 +120,7 @@ impl Fs {
                 if inode.kind == Kind::Symlink { Ok(inode.target) } else { refuse(libc::EINVAL) }
             }
             View::Snapshots(_) if control::is_control(node) => refuse(libc::EINVAL),
-            View::Snapshots(_) => Ok(self.linked_snapshot(node)?.1.name),
+            View::Snapshots(_) => Ok(self.linked_snapshot(node)?.name),
         }
     }
 
@@ -136,9 +136,13 @@ impl Fs {
             View::Snapshots(realm) => {
                 add(dir, DOT, Kind::Directory, b".");
                 add(Node { realm, local: ROOT }, DOTDOT, Kind::Directory, b"..");
-                for (epoch, record) in self.snapshots_of(realm)? {
-                    let root = self.views.root(View::At(realm, epoch))?;
-                    add(root, DOTDOT + epoch, Kind::Directory, &record.name);
+                let mut listed = Vec::new();
+                self.store.snapshots_from(realm, (cookie + 1).saturating_sub(DOTDOT), &mut |epoch, record| {
+                    listed.push((epoch, record.name));
+                    if listed.len() < limit { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+                })?;
+                for (epoch, name) in listed {
+                    add(self.views.root(View::At(realm, epoch))?, DOTDOT + epoch, Kind::Directory, &name);
                 }
             }
             View::At(realm, epoch) => {
@@ -172,7 +176,7 @@ impl Fs {
             return Ok(dir.sibling(inode.parent));
         }
         // A thread within a snapshot of everything is below that one's directories.
-        if realm != HOME && self.store.home_snapshots().contains(&epoch) {
+        if realm != HOME && self.store.has_home_snapshot(epoch) {
             return Ok(self.views.root(View::At(HOME, epoch))?.sibling(inode.parent));
         }
         self.views.root(View::Snapshots(realm))

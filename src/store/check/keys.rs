@@ -56,6 +56,7 @@ fn has_layout(kind: u8, key: &[u8]) -> bool {
         tag::INODE | tag::SNAPSHOT | tag::ORPHAN | tag::ATIME | tag::PENDING => length == 13,
         tag::VERSION | tag::FILE => length == 21,
         tag::GARBAGE | tag::KEPT => length == 29,
+        tag::NAMED => length > 13 && key.get(length - 9) == Some(&0),
         tag::DIRENT => length > 21 && key.ends_with(&[0]),
         tag::LINK => length > 25 && key.ends_with(&[0]),
         tag::XATTR => length > 13 && key.ends_with(&[0]),

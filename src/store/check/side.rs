@@ -92,6 +92,9 @@ impl Checker<'_> {
                 return Ok(());
             };
             self.count(|report| report.snapshots += 1);
+            if self.view.get(Keyspace::Meta, &key::snapshot_name(realm, &record.name, number))?.is_none() {
+                self.problem(format!("snapshot {number} of realm {} cannot be found by its name", realm.0));
+            }
             if record.kind == SnapshotKind::Home {
                 if realm != HOME || !self.home.contains(&number) {
                     self.problem(format!("home snapshot {number} is in realm {} and not in memory", realm.0));
@@ -108,6 +111,7 @@ impl Checker<'_> {
             }
             Ok(())
         })?;
+        self.snapshot_names(realm)?;
         if found < state.snapshots.len() {
             self.problem(format!(
                 "of {} snapshots of realm {} only {found} are stored",
@@ -116,6 +120,19 @@ impl Checker<'_> {
             ));
         }
         Ok(())
+    }
+
+    /// Each name has to lead to a snapshot that has it.
+    fn snapshot_names(&self, realm: RealmId) -> Result<()> {
+        self.pairs(Keyspace::Meta, &key::of_realm(tag::NAMED, realm), &mut |name, _| {
+            let number = key::last_number(name).unwrap_or_default();
+            let found = self.view.get(Keyspace::Meta, &key::numbered(tag::SNAPSHOT, realm, number))?;
+            let record = found.and_then(|value| SnapshotRecord::decode(&value).ok());
+            if record.is_none_or(|record| key::snapshot_name(realm, &record.name, number) != name) {
+                self.problem(format!("a name of realm {} leads to snapshot {number}, which does not have it", realm.0));
+            }
+            Ok(())
+        })
     }
 
     /// Inode numbers below it were given out.

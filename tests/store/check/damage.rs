@@ -330,6 +330,12 @@ fn queues_and_counters() {
     named("of 1 snapshots of realm 1 only 0 are stored", |s| {
         s.delete(META, key::numbered(tag::SNAPSHOT, s.thread, s.snapshot));
     });
+    named("snapshot 2 of realm 1 cannot be found by its name", |s| {
+        s.delete(META, key::snapshot_name(s.thread, &snapshot().name, s.snapshot));
+    });
+    named("a name of realm 1 leads to snapshot 2, which does not have it", |s| {
+        s.put(META, key::snapshot_name(s.thread, b"another", s.snapshot), vec![]);
+    });
     named("snapshot 3", |s| s.put(META, key::numbered(tag::SNAPSHOT, s.thread, 3), b"\x09".to_vec()));
     named("home snapshot 9 is in realm 1", |s| {
         let record = SnapshotRecord { kind: threadfs::store::record::SnapshotKind::Home, ..snapshot() };
