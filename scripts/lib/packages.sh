@@ -6,6 +6,11 @@ DEMO_PACKAGES=(fuse3)
 # The tests run the programs that people use in a home directory.
 TEST_PACKAGES=(fuse3 git attr acl libcap2-bin rsync vim-tiny e2fsprogs)
 
+# What the suite of scripts/xfstests builds with and runs, by its README.
+XFSTESTS_PACKAGES=(acl attr automake bc dbench dump e2fsprogs fio gawk gcc git indent libacl1-dev libaio-dev
+  libcap-dev libgdbm-compat-dev libgdbm-dev libtool libtool-bin liburing-dev lvm2 make psmisc python3
+  quota sed sqlite3 uuid-dev uuid-runtime xfslibs-dev xfsprogs)
+
 is_installed() {
   [ "$(dpkg-query -W -f '${db:Status-Status}' "$1" 2>/dev/null)" = installed ]
 }

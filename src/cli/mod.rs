@@ -9,6 +9,7 @@ mod deleted;
 mod diff;
 mod fork;
 mod fsck;
+mod helper;
 mod locks;
 mod log;
 mod mount;
@@ -87,22 +88,34 @@ fn dispatch(command: Command) -> Result<(Vec<u8>, ExitCode), Error> {
 /// Runs the command that this process was given: exit status 0 when it did what it should, 1
 /// when it failed, 2 when it was used wrongly.
 pub fn run() -> ExitCode {
-    let cli = match Cli::try_parse() {
-        Ok(cli) => cli,
-        Err(error) => {
-            // Help and version are "errors" here too; where they cannot be printed, nothing can.
-            error.print().unwrap_or_default();
-            return ExitCode::from(if error.use_stderr() { 2 } else { 0 });
-        }
-    };
-    match dispatch(cli.command) {
-        Ok((output, status)) => print(&output, status),
-        Err(error) => {
-            let lines: String = error.to_string().lines().map(|line| prefixed(&text::printable(line))).collect();
-            io::stderr().write_all(lines.as_bytes()).unwrap_or_default();
-            ExitCode::FAILURE
-        }
+    if helper::is_meant(std::env::args_os().next().as_ref()) {
+        return match helper::parse() {
+            Ok(args) => helper::run(args, tell),
+            Err(error) => explain(&error, helper::USAGE),
+        };
     }
+    match Cli::try_parse() {
+        Ok(cli) => match dispatch(cli.command) {
+            Ok((output, status)) => print(&output, status),
+            Err(error) => {
+                tell(&error);
+                ExitCode::FAILURE
+            }
+        },
+        Err(error) => explain(&error, 2),
+    }
+}
+
+/// Prints help or the version, which are "errors" too, or how a command was used wrongly.
+fn explain(error: &clap::Error, wrong_usage: u8) -> ExitCode {
+    // Where they cannot be printed, nothing can.
+    error.print().unwrap_or_default();
+    ExitCode::from(if error.use_stderr() { wrong_usage } else { 0 })
+}
+
+fn tell(error: &Error) {
+    let lines: String = error.to_string().lines().map(|line| prefixed(&text::printable(line))).collect();
+    io::stderr().write_all(lines.as_bytes()).unwrap_or_default();
 }
 
 /// A line of an error; the indented lines that explain another go without the name.
@@ -131,6 +144,7 @@ mod tests {
     #[test]
     fn the_definition_is_sound() {
         Cli::command().debug_assert();
+        helper::Args::command().debug_assert();
     }
 
     #[test]

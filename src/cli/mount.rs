@@ -29,7 +29,8 @@ pub struct Args {
     #[arg(long)]
     nonempty: bool,
     /// Configuration keys (documents.on_invalid=accept) and mount options (ro, nosuid, nodev,
-    /// noexec, noatime, relatime, strictatime, allow_other, noallow_other), separated by commas.
+    /// noexec, noatime, relatime, strictatime, nodiratime, allow_other, noallow_other, remount),
+    /// separated by commas.
     #[arg(short = 'o', value_name = "KEY=VALUE,...")]
     options: Vec<String>,
 }
@@ -41,6 +42,7 @@ pub fn run(args: Args) -> Output {
         mountpoint: args.mountpoint,
         foreground: args.foreground,
         nonempty: args.nonempty,
+        quiet: false,
         log_file: args.log_file,
         sources: Sources::of_command(args.config, args.options),
     })?;

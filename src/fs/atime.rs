@@ -66,7 +66,7 @@ impl Fs {
 
     /// Notes that an inode was read, if that tells more than what is noted.
     pub(super) fn note_read(&self, view: &dyn View, node: Node, inode: &Inode) -> Result<()> {
-        if self.options.atime == Atime::Never {
+        if self.options.atime == Atime::Never || (inode.is_dir() && !self.options.directory_atime) {
             return Ok(());
         }
         let known = self.atimes.noted.lock().times.get(&node).copied();

@@ -73,6 +73,8 @@ pub struct FsOptions {
     pub keep_deleted: Duration,
     /// Which reads are noted in access times.
     pub atime: Atime,
+    /// Whether listing a directory counts as reading it.
+    pub directory_atime: bool,
     /// When a change is on disk.
     pub durability: Durability,
     /// The longest that a change waits for the disk under [`Durability::Async`].
@@ -108,6 +110,7 @@ impl Default for FsOptions {
             snapshot_changes: 0,
             keep_deleted: Duration::from_secs(24 * 3600),
             atime: Atime::Relative,
+            directory_atime: true,
             durability: Durability::Async,
             sync_interval: Duration::from_secs(1),
             ttl: Duration::from_secs(3600),

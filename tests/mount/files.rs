@@ -3,6 +3,13 @@
 use crate::support::{Mount, scaled};
 
 #[test]
+fn asynchronous_direct_writes_are_seen_by_buffered_reads() {
+    let mount = Mount::new();
+    let rounds = crate::support::scaled(100, 1000).to_string();
+    assert_eq!(mount.python(include_str!("py/async_direct.py"), &[&rounds]), 0, "reads of old bytes");
+}
+
+#[test]
 fn a_file_that_is_being_written_is_read_as_it_grows() {
     let mount = Mount::new();
     mount.make("threads/t/user-data/workspace");

@@ -33,6 +33,7 @@ mod doc_settings;
 mod doc_stat;
 mod files;
 mod forks;
+mod helper;
 mod lock_files;
 mod locks;
 mod mapped;

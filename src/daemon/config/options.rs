@@ -11,8 +11,12 @@ use crate::fs::Atime;
 pub struct MountFlags {
     /// `ro`: nothing can be changed through this mount.
     pub read_only: bool,
+    /// `remount`: a mount that is there gets these options.
+    pub remount: bool,
     /// Which reads are noted in access times.
     pub atime: Atime,
+    /// `nodiratime`: listings of directories are not.
+    pub no_directory_atime: bool,
     /// Options that the kernel takes as they are, such as `nosuid`.
     pub kernel: Vec<String>,
 }
@@ -28,9 +32,28 @@ const ATIME: [(&str, Atime); 4] = [
     ("atime", Atime::Relative),
 ];
 
+/// What fstab(5) tells mount(8) and not the filesystem, and what the mount table shows of every
+/// FUSE mount: mount(8) hands both on.
+const FOR_OTHERS: &[&str] = &[
+    "defaults",
+    "auto",
+    "noauto",
+    "user",
+    "nouser",
+    "users",
+    "owner",
+    "group",
+    "nofail",
+    "_netdev",
+    "comment",
+    "default_permissions",
+    "user_id",
+    "group_id",
+];
+
 /// All plain options, for the message about an unknown one.
 const PLAIN: &str = "ro, rw, allow_other, noallow_other, nodev, nosuid, noexec and their \
-                     opposites, noatime, relatime, strictatime";
+                     opposites, noatime, relatime, strictatime, nodiratime, diratime, remount";
 
 /// Reads the values of all `-o` options, in order.
 pub fn read(builder: &mut Builder, options: &[String]) -> MountFlags {
@@ -51,6 +74,10 @@ fn one(builder: &mut Builder, flags: &mut MountFlags, item: &str) {
         ("", None) => {}
         ("ro", None) => flags.read_only = true,
         ("rw", None) => flags.read_only = false,
+        ("remount", None) => flags.remount = true,
+        ("nodiratime", None) => flags.no_directory_atime = true,
+        ("diratime", None) => flags.no_directory_atime = false,
+        (name, _) if FOR_OTHERS.contains(&name) || name.starts_with("x-") || name.starts_with("X-") => {}
         ("allow_other" | "noallow_other", None) => {
             if let Some(key) = find("mount.allow_other") {
                 builder.set_text(key, origin, if name == "allow_other" { "true" } else { "false" });
@@ -145,5 +172,14 @@ mod tests {
         let flags = read(&mut builder, &["noatime,strictatime".to_owned()]);
         assert!(flags.atime == Atime::Strict && flags.kernel.is_empty());
         assert_eq!(read(&mut builder, &["strictatime,atime".to_owned()]).atime, Atime::Relative);
+    }
+    #[test]
+    fn what_mount_8_hands_on() {
+        let mut builder = Builder::default();
+        let given = ["defaults,user,nofail,x-systemd.automount,comment=a,nodiratime,remount".to_owned()];
+        let flags = read(&mut builder, &given);
+        assert!(builder.problems.is_empty(), "{:?}", builder.problems);
+        assert!(flags.remount && flags.no_directory_atime && flags.kernel.is_empty());
+        assert!(!read(&mut builder, &["nodiratime,diratime".to_owned()]).no_directory_atime);
     }
 }

@@ -5,6 +5,7 @@ mod detach;
 mod holders;
 pub mod mountpoint;
 mod prerequisites;
+mod remount;
 mod serve;
 mod shutdown;
 mod store_path;
@@ -35,6 +36,8 @@ pub struct MountRequest {
     pub foreground: bool,
     /// Whether a mountpoint that is not empty is fine.
     pub nonempty: bool,
+    /// Whether to say nothing when it is done.
+    pub quiet: bool,
     /// Where the log goes instead of to standard error or the system's log.
     pub log_file: Option<PathBuf>,
     /// Where the configuration comes from.
@@ -47,6 +50,9 @@ pub struct MountRequest {
 /// Nothing is mounted then, and the store is as it was.
 pub fn mount(request: &MountRequest) -> Result<(), Error> {
     let config = Config::load(&request.sources)?;
+    if config.mount.remount {
+        return remount::remount(&request.mountpoint, &config.mount);
+    }
     let spec = StoreSpec::parse(&request.store)?;
     prerequisites::check()?;
     let allow_other = prerequisites::allow_other(&config)?;
@@ -69,7 +75,9 @@ pub fn mount(request: &MountRequest) -> Result<(), Error> {
     match background::split().map_err(Error::system("start the daemon"))? {
         Side::Parent(waiting) => {
             let pid = waiting.wait()?;
-            announce(&plan, pid);
+            if !request.quiet {
+                announce(&plan, pid);
+            }
             drop(claim);
             Ok(())
         }

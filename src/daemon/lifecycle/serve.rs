@@ -12,8 +12,10 @@ use super::prerequisites::explain_mount_failure;
 use super::shutdown::Shutdown;
 use super::ticker::Ticker;
 use crate::daemon::config::Config;
+use crate::daemon::control;
 use crate::daemon::error::Error;
 use crate::daemon::logging::{self, Destination};
+use crate::daemon::mountinfo;
 use crate::daemon::sys;
 use crate::daemon::virtual_files::{self, Identity};
 use crate::engine::{self, Engine, EngineOptions, StoreSpec};
@@ -21,8 +23,9 @@ use crate::fs::{Atime, Fs, FsOptions};
 use crate::fuse::{MountOptions, Session};
 use crate::store::Store;
 
-/// How long the store may stay in use after the crash of its daemon.
-const AFTER_A_CRASH: Duration = Duration::from_secs(3);
+/// How long the store may stay in use after its mount is gone: a daemon that was killed lets go
+/// of the mount first, and umount(8) does not wait for the daemon.
+const LETTING_GO: Duration = Duration::from_secs(10);
 
 /// The pause between two attempts to open it then.
 const RETRY: Duration = Duration::from_millis(20);
@@ -139,7 +142,7 @@ fn open(plan: &Plan) -> Result<Arc<Fs>, Error> {
     let store = Store::open(engine).map_err(|source| Error::Store { path: path.clone(), source })?;
     let mount = &plan.config.mount;
     let atime = if mount.read_only { Atime::Never } else { mount.atime };
-    let options = FsOptions { atime, ..plan.config.settings.fs.clone() };
+    let options = FsOptions { atime, directory_atime: !mount.no_directory_atime, ..plan.config.settings.fs.clone() };
     let fs = Fs::new(store, options).map_err(|source| Error::Filesystem { path: path.clone(), source })?;
     let identity = Identity {
         store: path,
@@ -151,16 +154,25 @@ fn open(plan: &Plan) -> Result<Arc<Fs>, Error> {
     Ok(fs)
 }
 
-/// Opens the engine. A daemon that was just killed may have let go of the mount, but not yet of
-/// the store: where a dead mount was found, that is waited for.
+/// Opens the engine. A store that is in use and not mounted is about to be free, which is waited for.
 fn open_engine(plan: &Plan, options: &EngineOptions) -> Result<Arc<dyn Engine>, engine::Error> {
-    let until = Instant::now() + if plan.was_dead { AFTER_A_CRASH } else { Duration::ZERO };
+    let until = Instant::now() + LETTING_GO;
     loop {
         match engine::open(&plan.spec, options) {
-            Err(engine::Error::InUse { .. }) if Instant::now() < until => thread::sleep(RETRY),
+            Err(engine::Error::InUse { .. }) if Instant::now() < until && !is_mounted(&plan.spec) => {
+                thread::sleep(RETRY)
+            }
             result => return result,
         }
     }
+}
+
+/// Whether a store is mounted where this process can see it.
+fn is_mounted(spec: &StoreSpec) -> bool {
+    let source = spec.to_string();
+    // Whoever cannot be asked for gets the error at once.
+    mountinfo::of_process("self")
+        .map_or(true, |mounts| mounts.iter().any(|mount| mount.kind == control::KIND && mount.source == source))
 }
 
 fn mount(plan: &Plan, fs: &Arc<Fs>) -> Result<Session, Error> {

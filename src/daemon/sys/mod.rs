@@ -8,7 +8,7 @@ mod stdio;
 mod xattr;
 
 pub use fork::{Forked, fork, wait_for_child};
-pub use mount::{probe_filesystem, sync_filesystem, unmount};
+pub use mount::{probe_filesystem, remount, sync_filesystem, unmount};
 pub use process::{
     Pidfd, close_inherited, effective_uid, exit_now, new_session, raise_open_files, set_umask, utc_offset,
 };

@@ -27,6 +27,14 @@ pub fn unmount(path: &Path, detach: bool) -> io::Result<()> {
     check(unsafe { libc::umount2(path.as_ptr(), flags) }).map(drop)
 }
 
+/// Replaces the flags of a mount and of its filesystem; what is open goes on.
+pub fn remount(path: &Path, flags: libc::c_ulong) -> io::Result<()> {
+    let path = c_path(path)?;
+    let (source, kind, data) = (std::ptr::null(), std::ptr::null(), std::ptr::null());
+    // SAFETY: the path ends with NUL, and with MS_REMOUNT the kernel takes the others as absent.
+    check(unsafe { libc::mount(source, path.as_ptr(), kind, libc::MS_REMOUNT | flags, data) }).map(drop)
+}
+
 /// Has the kernel write the changed pages of a filesystem back to it.
 pub fn sync_filesystem(path: &Path) -> io::Result<()> {
     let root = File::open(path)?;

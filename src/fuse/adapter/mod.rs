@@ -43,9 +43,8 @@ const HISTORIANS: usize = 4;
 const GENERATION: Generation = Generation(0);
 
 /// What is asked of the kernel, as far as it can: see docs/design.md for the reasons.
-const CAPABILITIES: [InitFlags; 10] = [
+const CAPABILITIES: [InitFlags; 9] = [
     InitFlags::FUSE_ATOMIC_O_TRUNC,
-    InitFlags::FUSE_ASYNC_DIO,
     InitFlags::FUSE_PARALLEL_DIROPS,
     InitFlags::FUSE_DO_READDIRPLUS,
     InitFlags::FUSE_READDIRPLUS_AUTO,
