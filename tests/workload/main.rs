@@ -14,6 +14,7 @@ mod containers;
 mod editors;
 mod full_disk;
 mod git;
+mod limits;
 mod make;
 mod places;
 mod privileges;
