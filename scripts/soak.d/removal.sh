@@ -1,3 +1,3 @@
 # Trees that are removed while others write to them.
-python3 "$here/removal.py" "$seconds"
+python3 "$steps/removal.py" "$seconds"
 ls -A

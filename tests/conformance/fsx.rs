@@ -36,14 +36,14 @@ fn exercise(config: &str, what: &str, operations: u64, seeds: u64) {
 
 #[test]
 fn a_file_of_256_kib() {
-    let operations = given("THREADFS_FSX_OPERATIONS", scaled(20_000, 250_000));
+    let operations = given("THREADFS_FSX_OPERATIONS", scaled(20_000, 1_000_000));
     let config = format!("flen = 262144\n[opsize]\nmax = 65536\n{}", include_str!("fsx.toml"));
-    exercise(&config, "256 KiB, up to 64 KiB at once", operations, given("THREADFS_FSX_SEEDS", scaled(2, 20)));
+    exercise(&config, "256 KiB, up to 64 KiB at once", operations, given("THREADFS_FSX_SEEDS", scaled(2, 5)));
 }
 
 #[test]
 fn a_file_of_8_mib() {
-    let operations = given("THREADFS_FSX_OPERATIONS", scaled(40_000, 250_000)) / 20;
+    let operations = given("THREADFS_FSX_OPERATIONS", scaled(40_000, 1_000_000)) / 20;
     let config = format!("flen = 8388608\n[opsize]\nmax = 1048576\n{}", include_str!("fsx.toml"));
-    exercise(&config, "8 MiB, up to 1 MiB at once", operations, given("THREADFS_FSX_SEEDS", scaled(1, 20)));
+    exercise(&config, "8 MiB, up to 1 MiB at once", operations, given("THREADFS_FSX_SEEDS", scaled(1, 5)));
 }

@@ -10,6 +10,7 @@ mod support;
 
 mod acl;
 mod archives;
+mod cargo;
 mod containers;
 mod editors;
 mod full_disk;
@@ -21,6 +22,7 @@ mod privileges;
 mod python;
 mod races;
 mod saved;
+mod sqlite;
 mod trees;
 mod users;
 mod watchers;

@@ -45,3 +45,9 @@ fn a_name_goes_round_and_each_has_what_it_opened() {
         ls"#;
     assert_eq!(same_as_on_the_disk(steps), "150\ncurrent\n");
 }
+
+#[test]
+fn a_tree_is_removed_while_others_write_to_it() {
+    let steps = format!(r#"python3 "$steps/removal.py" {}; ls -A"#, crate::support::scaled(5, 120));
+    assert_eq!(same_as_on_the_disk(&steps), "{0}\n");
+}

@@ -4,7 +4,7 @@ import errno, os, random, shutil, sys, time
 until = time.monotonic() + int(sys.argv[1])
 # What a writer meets whose directory goes, and what a removal meets whose directory is filled again.
 ALLOWED = {errno.ENOENT, errno.ENOTEMPTY, errno.EEXIST}
-GO, STOP = "tree", "stop"
+GO = "tree"
 
 
 def write(seed):
@@ -27,15 +27,12 @@ def write(seed):
 
 
 def remove():
-    removed = 0
     while time.monotonic() < until:
         try:
             shutil.rmtree(GO)
-            removed += 1
         except OSError as error:
             if error.errno not in ALLOWED:
                 raise
-    return removed
 
 
 children = []
@@ -49,4 +46,5 @@ if not (pid := os.fork()):
     os._exit(0)
 children.append(pid)
 print({os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) for pid in children})
-shutil.rmtree(GO, ignore_errors=False) if os.path.exists(GO) else None
+if os.path.exists(GO):
+    shutil.rmtree(GO)
