@@ -14,7 +14,7 @@ else
   npm install >&2
   cp package-lock.json "$kept"
 fi
-npm ls --all
+npm ls --all | tail -n +2
 mkdir src
 cat >src/index.js <<'EOF'
 const lodash = require("lodash");

@@ -119,7 +119,9 @@ fn cutting_off_and_punching_much_takes_little_memory() {
     actor.run(&format!("mib = {}; os.chdir('threads/t'); noise = os.urandom((1 << 20) - 8)", scaled(400, 2048)));
     actor.run("block = lambda n: noise + n.to_bytes(8, 'big')");
     actor.run("fd = os.open('f', os.O_RDWR | os.O_CREAT)");
-    actor.run("same = lambda fd, begin, end: all(os.pread(fd, 1 << 20, n << 20) == block(n) for n in range(begin, end))");
+    actor.run(
+        "same = lambda fd, begin, end: all(os.pread(fd, 1 << 20, n << 20) == block(n) for n in range(begin, end))",
+    );
     actor.run("fill = lambda: [os.pwrite(fd, block(n), n << 20) for n in range(mib)] and os.fsync(fd)");
     // With the old content needed and not, by name and by descriptor.
     for (snapshot, name) in [("pass", "'f'"), ("os.mkdir('.snapshots/full')", "fd")] {
@@ -130,7 +132,9 @@ fn cutting_off_and_punching_much_takes_little_memory() {
         assert!(actor.is("os.fstat(fd).st_size == (3 << 20) + 5 and os.fstat(fd).st_blocks < 7000"));
         actor.run("os.ftruncate(fd, mib << 20)");
         assert!(actor.is("same(fd, 0, 3) and os.pread(fd, 1 << 20, 3 << 20) == block(3)[:5] + bytes((1 << 20) - 5)"));
-        assert!(actor.is("os.lseek(fd, 4 << 20, os.SEEK_HOLE) == 4 << 20 and os.pread(fd, 9, (mib << 20) - 9) == bytes(9)"));
+        assert!(
+            actor.is("os.lseek(fd, 4 << 20, os.SEEK_HOLE) == 4 << 20 and os.pread(fd, 9, (mib << 20) - 9) == bytes(9)")
+        );
         actor.run("fill(); fallocate(fd, PUNCH | KEEP, 1 << 20, (mib - 2) << 20)");
         assert!(actor.is("os.fstat(fd).st_blocks < 5000 and same(fd, 0, 1) and same(fd, mib - 1, mib)"));
         assert!(actor.is("os.lseek(fd, 1 << 20, os.SEEK_DATA) == (mib - 1) << 20"));
