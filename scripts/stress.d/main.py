@@ -8,6 +8,7 @@ that fails on the local disk too says nothing about a mount.
 import argparse
 import contextlib
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -57,7 +58,7 @@ def one(name, asked):
         disk = folder / "disk"
         disk.mkdir()
         there = stress(name, asked, disk)
-        if name in CANNOT and "skipped" in trouble:
+        if name in CANNOT and "skipping" in trouble:
             return (name, CANNOT[name], there or "passes", peak), True
         if there and trouble.startswith("stress-ng"):
             return (name, trouble, "the same" if there == trouble else there, peak), True
@@ -124,13 +125,18 @@ def stress(name, asked, folder):
         # Whatever is left of it, also after an interrupt.
         with contextlib.suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)
+    said = told(output)
     if process.returncode:
-        lines = [line for line in output.splitlines() if "fail" in line.lower() or "error" in line.lower()]
-        return f"stress-ng ended with {process.returncode}: {' / '.join(lines[:3] or output.splitlines()[-3:])}"
-    if "skipped: 0" not in output and "skip" in output:
-        lines = [line for line in output.splitlines() if "skip" in line]
-        return f"stress-ng skipped it: {lines[0]}"
-    return ""
+        failures = [line for kind, line in said if kind in ("fail", "error")]
+        return f"stress-ng: {'; '.join(failures[:2]) or said[-1:]}"
+    skipped = [line for _, line in said if "skipping" in line]
+    return f"stress-ng: {skipped[0]}" if skipped else ""
+
+
+def told(output):
+    """What stress-ng said: the kind and the text of each line, once."""
+    lines = [re.match(r"stress-ng: (\w+): +\[\d+\] (.*)", line) for line in output.splitlines()]
+    return list(dict.fromkeys(line.groups() for line in lines if line))
 
 
 def remains(folder):
