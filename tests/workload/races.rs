@@ -54,7 +54,7 @@ fn a_tree_is_removed_while_others_write_to_it() {
 }
 
 #[test]
-fn calls_and_mappings_see_each_other() {
+fn direct_buffered_and_mapped_accesses_see_each_other() {
     let steps = format!(r#"for seed in 1 2 3; do python3 "$steps/coherent.py" {} $seed; done"#, scaled(4_000, 200_000));
     same_as_on_the_disk(&steps);
 }
