@@ -127,7 +127,7 @@ def stress(name, asked, folder):
             os.killpg(process.pid, signal.SIGKILL)
     said = told(output)
     if process.returncode:
-        failures = [line for kind, line in said if kind in ("fail", "error")]
+        failures = [line for kind, line in said if kind in ("fail", "error") and "terminated with" not in line]
         return f"stress-ng: {'; '.join(failures[:2]) or said[-1:]}"
     skipped = [line for _, line in said if "skipping" in line]
     return f"stress-ng: {skipped[0]}" if skipped else ""
