@@ -18,7 +18,7 @@ is_installed() {
 # A program that is already there, from wherever, is as good as its package.
 is_there() {
   case $1 in
-    g++ | make | git | rsync) command -v "$1" >/dev/null || is_installed "$1" ;;
+    g++ | make | git | rsync | npm | zip | unzip | stress-ng) command -v "$1" >/dev/null || is_installed "$1" ;;
     *) is_installed "$1" ;;
   esac
 }

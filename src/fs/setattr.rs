@@ -59,6 +59,9 @@ impl Fs {
         if let Some(attr) = pending {
             return Ok((attr?, Duration::ZERO));
         }
+        if let Some(size) = set.size {
+            self.shrink_towards(node, size)?;
+        }
         if set != SetAttr::default() {
             let mut txn = self.store.begin(&[node.realm])?;
             let (mut inode, orphan) = self.load_in(&txn, node)?;

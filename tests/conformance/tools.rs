@@ -10,7 +10,7 @@ use crate::support::{self, Done};
 
 /// How long a suite may take; the mount of a test ends some time later.
 fn deadline() -> Duration {
-    Duration::from_secs(support::scaled(200, 3500))
+    Duration::from_secs(support::scaled(200, 20_000))
 }
 
 /// What `scripts/test` has installed.

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::support::{DOC, Mount, exited, wait_for};
+use crate::support::{Actor, DOC, Mount, exited, wait_for};
 
 const COMMAND: Duration = Duration::from_secs(60);
 
@@ -18,6 +18,23 @@ fn a_mount_in_use_is_not_unmounted_and_says_by_whom() {
     assert_eq!(mount.read(DOC), "[1]");
     drop(actor);
     mount.unmount();
+}
+
+#[test]
+fn a_mount_that_is_in_use_for_a_moment_is_unmounted_after_it() {
+    // A descriptor on its way between two sockets is no process's, and keeps the mount busy.
+    let mount = Mount::with_document("[1]");
+    let actor = Actor::start(mount.path.parent().unwrap());
+    let send = format!(
+        "a, b = socket.socketpair(); fd = os.open('mnt/{DOC}', os.O_RDONLY); socket.send_fds(a, [b'x'], [fd]); os.close(fd)"
+    );
+    actor.run(&send);
+    let told = mount.command("umount", &[]).refused();
+    assert!(told.contains("by a process that cannot be seen from here"), "{told}");
+    assert_eq!(mount.read(DOC), "[1]");
+    actor.begin("time.sleep(0.3); a.close(); b.close()");
+    mount.unmount();
+    actor.end().unwrap();
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Holes and space.
 
-use crate::support::Mount;
+use crate::support::{Mount, scaled};
 
 const FALLOCATE: &str = include_str!("py/fallocate.py");
 
@@ -101,4 +101,45 @@ fn the_end_of_a_shortened_file_does_not_come_back() {
         ));
         assert!(actor.is(&format!("open('f', 'rb').read() == b'x' * {size} + bytes(300_000 - {size})")), "{size}");
     }
+}
+
+/// The most memory that a process has had, in MiB.
+fn peak_mib(pid: u32) -> u64 {
+    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap();
+    let line = status.lines().find(|line| line.starts_with("VmHWM:")).unwrap();
+    line.split_whitespace().nth(1).unwrap().parse::<u64>().unwrap() / 1024
+}
+
+#[test]
+fn cutting_off_and_punching_much_takes_little_memory() {
+    let mount = Mount::with(&["cache.memory=8MiB"]);
+    mount.make("threads/t");
+    let actor = mount.actor();
+    actor.run(FALLOCATE);
+    actor.run(&format!("mib = {}; os.chdir('threads/t'); noise = os.urandom((1 << 20) - 8)", scaled(400, 2048)));
+    actor.run("block = lambda n: noise + n.to_bytes(8, 'big')");
+    actor.run("fd = os.open('f', os.O_RDWR | os.O_CREAT)");
+    actor.run(
+        "same = lambda fd, begin, end: all(os.pread(fd, 1 << 20, n << 20) == block(n) for n in range(begin, end))",
+    );
+    actor.run("fill = lambda: [os.pwrite(fd, block(n), n << 20) for n in range(mib)] and os.fsync(fd)");
+    // With the old content needed and not, by name and by descriptor.
+    for (snapshot, name) in [("pass", "'f'"), ("os.mkdir('.snapshots/full')", "fd")] {
+        actor.run("fill()");
+        actor.run(snapshot);
+        let before = peak_mib(mount.pid());
+        actor.run(&format!("os.truncate({name}, (3 << 20) + 5)"));
+        assert!(actor.is("os.fstat(fd).st_size == (3 << 20) + 5 and os.fstat(fd).st_blocks < 7000"));
+        actor.run("os.ftruncate(fd, mib << 20)");
+        assert!(actor.is("same(fd, 0, 3) and os.pread(fd, 1 << 20, 3 << 20) == block(3)[:5] + bytes((1 << 20) - 5)"));
+        assert!(
+            actor.is("os.lseek(fd, 4 << 20, os.SEEK_HOLE) == 4 << 20 and os.pread(fd, 9, (mib << 20) - 9) == bytes(9)")
+        );
+        actor.run("fill(); fallocate(fd, PUNCH | KEEP, 1 << 20, (mib - 2) << 20)");
+        assert!(actor.is("os.fstat(fd).st_blocks < 5000 and same(fd, 0, 1) and same(fd, mib - 1, mib)"));
+        assert!(actor.is("os.lseek(fd, 1 << 20, os.SEEK_DATA) == (mib - 1) << 20"));
+        let grown = peak_mib(mount.pid()) - before;
+        assert!(grown < 80, "the daemon took {grown} MiB more");
+    }
+    assert!(actor.is("same(os.open('.snapshots/full/f', os.O_RDONLY), 0, mib)"));
 }

@@ -51,6 +51,13 @@ impl Actor {
         Actor::spawn(command.current_dir(directory))
     }
 
+    /// Starts a process as another user in a container that has a directory at /mnt.
+    pub fn start_in_container(directory: &Path, uid: u32) -> Actor {
+        let mut command = Command::new("unshare");
+        command.args(["--mount", "--propagation", "slave", "bash", "-c", include_str!("container.sh"), "bash"]);
+        Actor::spawn(command.arg(directory).arg(uid.to_string()).arg("python3"))
+    }
+
     fn spawn(command: &mut Command) -> Actor {
         let mut child = command
             .args(["-I", "-u", "-c", include_str!("actor.py")])

@@ -26,7 +26,7 @@ const COMMAND: Duration = Duration::from_secs(60);
 
 /// After this time the daemon is killed, so that a test that hangs on it fails.
 fn watchdog_time() -> Duration {
-    Duration::from_secs(super::scaled(240, 3600))
+    Duration::from_secs(super::scaled(240, 21_600))
 }
 
 /// How to mount.

@@ -7,10 +7,12 @@ use std::time::Duration;
 
 use tempfile::TempDir;
 
-use crate::support::{Mount, run};
+use crate::support::{Mount, is_full, run, scaled};
 
-/// The steps of one test; the daemon of its mount would be killed some time later.
-const DEADLINE: Duration = Duration::from_secs(110);
+/// How long the steps of one test may take; the daemon of its mount would be killed some time later.
+fn deadline() -> Duration {
+    Duration::from_secs(scaled(110, 1700))
+}
 
 /// Where the steps of a user take place: seen from here, `../../..` is the folder of all threads.
 const WORKSPACE: &str = "threads/t/user-data/workspace";
@@ -66,7 +68,11 @@ pub fn on(root: &Path, steps: &str) -> String {
         .env("elsewhere", elsewhere.path())
         .env("steps", concat!(env!("CARGO_MANIFEST_DIR"), "/tests/workload/steps"));
     command.envs([("LC_ALL", "C.UTF-8"), ("TZ", "UTC"), ("PYTHONDONTWRITEBYTECODE", "1")]);
-    let done = run(&mut command, DEADLINE);
+    let done = run(&mut command, deadline());
     assert!(done.status.success(), "in {}: {}\n{}\n{}", root.display(), done.status, done.stdout, done.stderr);
+    if is_full() {
+        // How long things take.
+        eprint!("in {}:\n{}", root.display(), done.stderr);
+    }
     done.stdout
 }

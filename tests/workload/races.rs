@@ -1,6 +1,7 @@
-//! Several processes after the same name.
+//! Several processes after the same name, and several ways to the same bytes.
 
 use crate::places::same_as_on_the_disk;
+use crate::support::scaled;
 
 #[test]
 fn exclusive_creation_has_one_winner() {
@@ -44,4 +45,16 @@ fn a_name_goes_round_and_each_has_what_it_opened() {
         cat current
         ls"#;
     assert_eq!(same_as_on_the_disk(steps), "150\ncurrent\n");
+}
+
+#[test]
+fn a_tree_is_removed_while_others_write_to_it() {
+    let steps = format!(r#"python3 "$steps/removal.py" {}; ls -A"#, scaled(5, 120));
+    assert_eq!(same_as_on_the_disk(&steps), "{0}\n");
+}
+
+#[test]
+fn direct_buffered_and_mapped_accesses_see_each_other() {
+    let steps = format!(r#"for seed in 1 2 3; do python3 "$steps/coherent.py" {} $seed; done"#, scaled(4_000, 200_000));
+    same_as_on_the_disk(&steps);
 }

@@ -24,7 +24,7 @@ fn find_by_every_property() {
         look -regex '.*deep/[12]/er/.*' -type f
         look -maxdepth 1 -type d
         find . -type f -printf '%s %m %n %T@ %P\0' | LC_ALL=C sort -z | grep -vz large | sha256sum
-        find . -type f -name '*.txt' -print0 | xargs -0 -n 3 -P 4 cat | wc
+        find . -type f -name '*.txt' -print0 | xargs -0 -n 3 -P 4 cat | wc -lc
         [ "$(find . -inum "$(stat -c %i third)" | wc -l)" = 3 ]
         find deep -depth -delete
         look -maxdepth 1"#;

@@ -3,7 +3,8 @@
 use std::fmt::Write as _;
 use std::io;
 use std::path::Path;
-use std::time::Duration;
+use std::thread;
+use std::time::{Duration, Instant};
 
 use super::detach::detach;
 use super::holders;
@@ -12,8 +13,12 @@ use crate::daemon::error::Error;
 use crate::daemon::mountinfo::{self, Mount};
 use crate::daemon::sys::{self, Pidfd};
 
-/// How long the daemon may take before it is looked for what keeps it.
+/// How long the daemon may take before it is looked for what keeps it, and how long somebody may keep the mount busy whom
+/// nobody sees.
 const SHORT: Duration = Duration::from_secs(2);
+
+/// Between two tries to unmount.
+const PAUSE: Duration = Duration::from_millis(20);
 
 /// How long the daemon may take to write out what it has.
 const LONG: Duration = Duration::from_secs(600);
@@ -46,11 +51,31 @@ pub fn umount(given: &Path, lazy: bool) -> Result<Unmounted, Error> {
         return Ok(Unmounted::DeadCleared);
     }
     let daemon = Daemon::of(&path, &mount);
-    detach(&path, false).map_err(|error| refused(&path, &error))?;
+    detach_unless_used(&path).map_err(|error| refused(&path, &error))?;
     match daemon {
         Some(daemon) => wait_for(&daemon, given, &mount).map(|()| Unmounted::Done),
         None => Ok(Unmounted::OutOfSight),
     }
+}
+
+/// Unmounts what nobody uses. Somebody may be just looking at it, as df(1) and whatever watches disks do at each mount:
+/// then it is busy and nobody can be seen who has it. Nothing tells when that is over.
+fn detach_unless_used(path: &Path) -> io::Result<()> {
+    let until = Instant::now() + SHORT;
+    loop {
+        match detach(path, false) {
+            Err(error)
+                if error.raw_os_error() == Some(libc::EBUSY) && Instant::now() < until && !is_visibly_used(path) =>
+            {
+                thread::sleep(PAUSE);
+            }
+            result => return result,
+        }
+    }
+}
+
+fn is_visibly_used(path: &Path) -> bool {
+    !holders::of(path).is_empty() || mountinfo::below(path).is_ok_and(|below| !below.is_empty())
 }
 
 /// The process that serves a mount.

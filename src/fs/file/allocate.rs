@@ -1,6 +1,6 @@
 //! FALLOCATE.
 
-use super::SetId;
+use super::{CUT, SetId};
 use crate::fs::Fs;
 use crate::fs::attr::Caller;
 use crate::fs::error::{Result, refuse};
@@ -34,25 +34,36 @@ impl Fs {
         let Some(end) = offset.checked_add(length).filter(|end| *end <= self.options.max_file_bytes) else {
             return refuse(libc::EFBIG);
         };
-        let Some(mut txn) = self.begin_in_place(&handle)? else { return refuse(libc::EOPNOTSUPP) };
-        let node = handle.node();
-        let (mut inode, orphan) = self.load_in(&txn, node)?;
-        if inode.kind != Kind::File {
-            return refuse(libc::ENODEV);
+        let mut from = offset;
+        loop {
+            let Some(mut txn) = self.begin_in_place(&handle)? else { return refuse(libc::EOPNOTSUPP) };
+            let node = handle.node();
+            let (mut inode, orphan) = self.load_in(&txn, node)?;
+            if inode.kind != Kind::File {
+                return refuse(libc::ENODEV);
+            }
+            let perm = inode.perm;
+            let next = from.saturating_add(CUT);
+            let is_last = !clears || inode.allocated <= CUT || next >= end.min(inode.size);
+            if clears {
+                let to = if is_last { end } else { next };
+                txn.clear_content(node.realm, node.local, &mut inode, from..to)?;
+            } else {
+                txn.grow(end.saturating_sub(inode.allocated.max(offset)));
+            }
+            if is_last && mode & KEEP_SIZE == 0 && end > inode.size {
+                txn.resize_content(node.realm, node.local, &mut inode, end)?;
+            }
+            // What the mode loses, it loses with the last step.
+            let setid = if is_last { SetId::GoesUnless(caller) } else { SetId::Stays };
+            self.content_changed(&mut txn, node, &mut inode, setid)?;
+            self.save_in(&mut txn, node, &inode, orphan)?;
+            self.commit(txn)?;
+            if is_last {
+                self.tell_of_mode(node, perm, &inode);
+                return Ok(());
+            }
+            from = next;
         }
-        let perm = inode.perm;
-        if clears {
-            txn.clear_content(node.realm, node.local, &mut inode, offset..end)?;
-        } else {
-            txn.grow(end.saturating_sub(inode.allocated.max(offset)));
-        }
-        if mode & KEEP_SIZE == 0 && end > inode.size {
-            txn.resize_content(node.realm, node.local, &mut inode, end)?;
-        }
-        self.content_changed(&mut txn, node, &mut inode, SetId::GoesUnless(caller))?;
-        self.save_in(&mut txn, node, &inode, orphan)?;
-        self.commit(txn)?;
-        self.tell_of_mode(node, perm, &inode);
-        Ok(())
     }
 }

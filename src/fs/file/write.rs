@@ -1,6 +1,6 @@
 //! WRITE, and changes of the size.
 
-use super::SetId;
+use super::{CUT, SetId};
 use crate::fs::error::{Result, refuse};
 use crate::fs::handle::Handle;
 use crate::fs::names;
@@ -101,6 +101,28 @@ impl Fs {
         self.commit(txn)?;
         self.tell_of_mode(node, perm, &inode);
         Ok(true)
+    }
+
+    /// Cuts off a file from its end so far that a step is left, for [`Fs::resize_in`]. Each step is a
+    /// transaction: a crash in between leaves a size between the old one and the one that was asked for.
+    pub(in crate::fs) fn shrink_towards(&self, node: Node, size: u64) -> Result<()> {
+        // To nothing, or where there is little, it takes little.
+        let is_large = |inode: &Inode| inode.kind == Kind::File && size > 0 && inode.allocated > CUT;
+        if !is_large(&self.load(&self.store.reader(), node)?) {
+            return Ok(());
+        }
+        loop {
+            let mut txn = self.store.begin(&[node.realm])?;
+            let (mut inode, orphan) = self.load_in(&txn, node)?;
+            let next = inode.size.saturating_sub(1) / CUT * CUT;
+            if !is_large(&inode) || next <= size || self.present_role(node)? == Role::Document {
+                return Ok(());
+            }
+            // What the mode loses, it loses with the last step.
+            self.resize_in(&mut txn, node, &mut inode, next, SetId::Stays)?;
+            self.save_in(&mut txn, node, &inode, orphan)?;
+            self.commit(txn)?;
+        }
     }
 
     pub(in crate::fs) fn resize_in(
