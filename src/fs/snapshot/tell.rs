@@ -68,17 +68,17 @@ impl Fs {
     pub(in crate::fs) fn listxattr_view(&self, node: Node) -> Result<Vec<u8>> {
         let View::At(realm, epoch) = self.views.of(node)? else { return Ok(Vec::new()) };
         let mut names = self.past(realm, epoch)?.xattr_names(realm, node.local)?;
-        if node.local == ROOT {
-            if let Some(record) = self.store.snapshot(realm, epoch)? {
-                // Nothing changed since the one before the first.
-                let has_older = self.store.snapshot_range(realm).1.is_some_and(|(oldest, _)| oldest < epoch);
-                let computed: &[&str] = if has_older { &COMPUTED } else { &COMPUTED_OF_FIRST };
-                let own = KNOWN.iter().filter(|own| known(epoch, &record, own).is_some()).chain(computed);
-                for own in own {
-                    let name = [PREFIX, own.as_bytes()].concat();
-                    if !names.contains(&name) {
-                        names.push(name);
-                    }
+        if node.local == ROOT
+            && let Some(record) = self.store.snapshot(realm, epoch)?
+        {
+            // Nothing changed since the one before the first.
+            let has_older = self.store.snapshot_range(realm).1.is_some_and(|(oldest, _)| oldest < epoch);
+            let computed: &[&str] = if has_older { &COMPUTED } else { &COMPUTED_OF_FIRST };
+            let own = KNOWN.iter().filter(|own| known(epoch, &record, own).is_some()).chain(computed);
+            for own in own {
+                let name = [PREFIX, own.as_bytes()].concat();
+                if !names.contains(&name) {
+                    names.push(name);
                 }
             }
         }
