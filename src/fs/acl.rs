@@ -7,6 +7,7 @@
 //! is that of the kernel's include/uapi/linux/posix_acl_xattr.h.
 
 use super::error::{Result, refuse};
+use super::file::SETGID;
 use super::node::Node;
 use crate::store::Records;
 use crate::store::record::{Inode, Kind};
@@ -38,7 +39,6 @@ const NOBODY: u32 = u32::MAX;
 
 const RWX: u16 = 0o7;
 const ALL: u16 = 0o777;
-const SETGID: u16 = libc::S_ISGID as u16;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Entry {

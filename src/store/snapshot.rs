@@ -142,19 +142,23 @@ impl Store {
         Ok(self.snapshot(realm, number)?.map(|record| (number, record)))
     }
 
-    /// How many snapshots a realm has, and the numbers of the oldest and the newest.
-    pub fn snapshot_range(&self, realm: RealmId) -> (usize, Option<(Epoch, Epoch)>) {
-        fn ends(
-            mut numbers: impl DoubleEndedIterator<Item = Epoch> + ExactSizeIterator,
-        ) -> (usize, Option<(Epoch, Epoch)>) {
-            let count = numbers.len();
-            let first = numbers.next();
-            (count, first.map(|first| (first, numbers.next_back().unwrap_or(first))))
-        }
+    /// How many snapshots a realm has, and the number of the newest.
+    pub fn snapshots(&self, realm: RealmId) -> (usize, Option<Epoch>) {
         if realm == HOME {
-            return ends(self.home_snapshots.read().keys().copied());
+            let all = self.home_snapshots.read();
+            return (all.len(), all.keys().next_back().copied());
         }
-        self.realm(realm).map_or((0, None), |realm| ends(realm.read().snapshots.iter().copied()))
+        let Some(realm) = self.realm(realm) else { return (0, None) };
+        let state = realm.read();
+        (state.snapshots.len(), state.snapshots.last().copied())
+    }
+
+    /// The number of the snapshot of a realm that was taken before another one.
+    pub fn snapshot_before(&self, realm: RealmId, number: Epoch) -> Option<Epoch> {
+        if realm == HOME {
+            return self.home_snapshots.read().range(..number).next_back().map(|(before, _)| *before);
+        }
+        self.realm(realm)?.read().snapshots.range(..number).next_back().copied()
     }
 
     /// Visits the snapshots of a realm from a number on, oldest first, until it breaks.

@@ -24,14 +24,6 @@ pub struct MountFlags {
 /// The kernel's options: what turns a thing off and what turns it on again.
 const KERNEL: [(&str, &str); 3] = [("nodev", "dev"), ("nosuid", "suid"), ("noexec", "exec")];
 
-/// Which reads move access times.
-const ATIME: [(&str, Atime); 4] = [
-    ("noatime", Atime::Never),
-    ("relatime", Atime::Relative),
-    ("strictatime", Atime::Strict),
-    ("atime", Atime::Relative),
-];
-
 /// What fstab(5) tells mount(8) and not the filesystem, and what the mount table shows of every
 /// FUSE mount: mount(8) hands both on.
 const FOR_OTHERS: &[&str] = &[
@@ -75,6 +67,9 @@ fn one(builder: &mut Builder, flags: &mut MountFlags, item: &str) {
         ("ro", None) => flags.read_only = true,
         ("rw", None) => flags.read_only = false,
         ("remount", None) => flags.remount = true,
+        ("noatime", None) => set_atime(flags, Atime::Never),
+        ("relatime" | "atime", None) => set_atime(flags, Atime::Relative),
+        ("strictatime", None) => set_atime(flags, Atime::Strict),
         ("nodiratime", None) => flags.no_directory_atime = true,
         ("diratime", None) => flags.no_directory_atime = false,
         (name, _) if FOR_OTHERS.contains(&name) || name.starts_with("x-") || name.starts_with("X-") => {}
@@ -90,14 +85,6 @@ fn one(builder: &mut Builder, flags: &mut MountFlags, item: &str) {
                 }
             }
             flags.kernel.push(name.to_owned());
-        }
-        (name, None) if ATIME.iter().any(|(option, _)| *option == name) => {
-            flags.atime = ATIME.iter().find(|(option, _)| *option == name).map_or(flags.atime, |(_, atime)| *atime);
-            // The mount table is to tell it.
-            flags.kernel.retain(|other| other != "noatime");
-            if flags.atime == Atime::Never {
-                flags.kernel.push(name.to_owned());
-            }
         }
         (name, Some(value)) => match find(name) {
             Some(key) => builder.set_text(key, origin, value),
@@ -115,6 +102,15 @@ fn one(builder: &mut Builder, flags: &mut MountFlags, item: &str) {
                 ),
             }),
         },
+    }
+}
+
+fn set_atime(flags: &mut MountFlags, atime: Atime) {
+    flags.atime = atime;
+    // The mount table is to tell it.
+    flags.kernel.retain(|other| other != "noatime");
+    if atime == Atime::Never {
+        flags.kernel.push(String::from("noatime"));
     }
 }
 

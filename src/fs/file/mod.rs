@@ -10,7 +10,7 @@ mod sync;
 mod write;
 
 pub use open::Opened;
-pub(in crate::fs) use privileges::{CAPABILITY, SetId, drop_suidgid};
+pub(in crate::fs) use privileges::{CAPABILITY, SETGID, SetId, drop_suidgid};
 pub use seek::Whence;
 
 /// How many bytes of a large file one transaction takes away at most. What it changes is in memory until it is

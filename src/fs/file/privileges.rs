@@ -8,7 +8,7 @@ use crate::store::record::{Inode, Kind};
 use crate::store::{Records, Txn, key};
 
 const SETUID: u16 = libc::S_ISUID as u16;
-const SETGID: u16 = libc::S_ISGID as u16;
+pub(in crate::fs) const SETGID: u16 = libc::S_ISGID as u16;
 const GROUP_EXEC: u16 = libc::S_IXGRP as u16;
 
 /// The attribute that holds file capabilities, capabilities(7).

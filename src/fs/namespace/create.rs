@@ -4,13 +4,12 @@ use super::{Entry, RECORD_BYTES, dir_changed};
 use crate::fs::acl::{self, Inherited};
 use crate::fs::attr::{Attr, Caller};
 use crate::fs::error::{Result, refuse};
+use crate::fs::file::SETGID;
 use crate::fs::names::{self, TARGET_MAX};
 use crate::fs::rules::Role;
 use crate::fs::{Fs, Node};
 use crate::store::record::{Dirent, Inode, Kind, Target, Timestamp};
 use crate::store::{HOME, Local, ROOT, Txn, key};
-
-const SETGID: u16 = libc::S_ISGID as u16;
 
 /// What is to be made.
 pub(in crate::fs) struct New<'a> {

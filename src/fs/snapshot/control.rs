@@ -141,7 +141,7 @@ impl Fs {
         name: &str,
     ) -> std::result::Result<(Epoch, SnapshotRecord), Refusal> {
         let bytes = bytes_of(name)?;
-        if let Some(found) = self.snapshot_named(realm, &bytes)? {
+        if let Some(found) = self.store.snapshot_named(realm, &bytes)? {
             return Ok(found);
         }
         if let Some(found) = self.snapshot_at(realm, &bytes)? {

@@ -17,8 +17,7 @@ use crate::store::{Content, Epoch, Local, ROOT, Reader, RealmId, Records, key};
 impl Fs {
     /// How much changed since the snapshot before; None for the first, and for one that goes just now.
     pub(super) fn counts_of(&self, realm: RealmId, epoch: Epoch) -> Result<Option<Counts>> {
-        let all = self.snapshots_of(realm)?;
-        let Some((before, _)) = all.into_iter().rfind(|(number, _)| *number < epoch) else { return Ok(None) };
+        let Some(before) = self.store.snapshot_before(realm, epoch) else { return Ok(None) };
         Ok(Some(Counts::of(&self.changes(realm, before, Some(epoch))?)))
     }
 

@@ -24,10 +24,6 @@ impl Fs {
         Ok(found)
     }
 
-    pub(super) fn snapshot_named(&self, realm: RealmId, name: &[u8]) -> Result<Option<(Epoch, SnapshotRecord)>> {
-        Ok(self.store.snapshot_named(realm, name)?)
-    }
-
     /// The newest snapshot that was taken at a time or before.
     pub(super) fn snapshot_at(&self, realm: RealmId, name: &[u8]) -> Result<Option<(Epoch, SnapshotRecord)>> {
         let Some(time) = time_in(name) else { return Ok(None) };
@@ -55,7 +51,7 @@ impl Fs {
         names::check_new(name)?;
         let command = command_of(caller.pid, COMMAND_BYTES);
         let _one_at_a_time = self.snapshot_names.lock();
-        if self.snapshot_named(realm, name)?.is_some() {
+        if self.store.snapshot_named(realm, name)?.is_some() {
             return refuse(libc::EEXIST);
         }
         let kind = if realm == HOME { SnapshotKind::Home } else { SnapshotKind::Named };
@@ -77,7 +73,7 @@ impl Fs {
     /// ENOENT; EROFS within a snapshot.
     pub(in crate::fs) fn drop_by_name(&self, dir: Node, name: &[u8]) -> Result<()> {
         let View::Snapshots(realm) = self.views.of(dir)? else { return refuse(libc::EROFS) };
-        let Some((epoch, _)) = self.snapshot_named(realm, name)? else { return refuse(libc::ENOENT) };
+        let Some((epoch, _)) = self.store.snapshot_named(realm, name)? else { return refuse(libc::ENOENT) };
         let dropped = match realm {
             HOME => self.store.drop_home_snapshot(epoch)?,
             realm => self.store.drop_snapshot(realm, epoch)?,

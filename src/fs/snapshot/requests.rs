@@ -63,7 +63,7 @@ impl Fs {
         }
         let at = match snapshot {
             b"" => None,
-            snapshot => match self.snapshot_named(source.realm, snapshot)? {
+            snapshot => match self.store.snapshot_named(source.realm, snapshot)? {
                 Some((epoch, _)) => Some(epoch),
                 None => match self.snapshot_at(source.realm, snapshot)? {
                     Some((epoch, _)) => Some(epoch),

@@ -72,7 +72,7 @@ impl Fs {
             && let Some(record) = self.store.snapshot(realm, epoch)?
         {
             // Nothing changed since the one before the first.
-            let has_older = self.store.snapshot_range(realm).1.is_some_and(|(oldest, _)| oldest < epoch);
+            let has_older = self.store.snapshot_before(realm, epoch).is_some();
             let computed: &[&str] = if has_older { &COMPUTED } else { &COMPUTED_OF_FIRST };
             let own = KNOWN.iter().filter(|own| known(epoch, &record, own).is_some()).chain(computed);
             for own in own {

@@ -60,7 +60,7 @@ impl Fs {
             }
             View::Snapshots(_) if name == control::CONTROL => self.view_entry(control::node_in(dir)),
             View::Snapshots(realm) => {
-                if let Some((epoch, _)) = self.snapshot_named(realm, name)? {
+                if let Some((epoch, _)) = self.store.snapshot_named(realm, name)? {
                     return self.view_entry(self.views.root(View::At(realm, epoch))?);
                 }
                 let Some((epoch, _)) = self.snapshot_at(realm, name)? else { return refuse(libc::ENOENT) };
@@ -90,8 +90,8 @@ impl Fs {
                     return Ok((control::attr_of(attr), Duration::ZERO));
                 }
                 if node.local == ROOT {
-                    let (count, ends) = self.store.snapshot_range(realm);
-                    let newest = ends.map(|(_, newest)| self.store.snapshot(realm, newest)).transpose()?.flatten();
+                    let (count, newest) = self.store.snapshots(realm);
+                    let newest = newest.map(|newest| self.store.snapshot(realm, newest)).transpose()?.flatten();
                     attr.perm = 0o755;
                     attr.nlink = 2 + count as u32;
                     attr.mtime = newest.map_or(inode.btime, |record| record.time);
