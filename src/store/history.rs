@@ -41,15 +41,26 @@ pub(super) fn now(view: &dyn View, live: &[u8]) -> Result<Own> {
 
 /// What a realm said of a record at an epoch.
 pub(super) fn at(view: &dyn View, live: &[u8], epoch: Epoch) -> Result<Own> {
-    let realm = key::realm_of(live).ok_or_else(|| Error::corrupt("a key is too short"))?;
-    let part = key::record_part(live);
     // The present first: what a change replaces moves to the past in the same batch, so whoever
     // finds the newer value finds the older one too.
-    if let Some(raw) = view.get(Keyspace::Meta, live)?
-        && Header::unwrap(&raw)?.0.born <= epoch
-    {
-        return Own::of(&raw, epoch);
+    match in_present(view, live, epoch)? {
+        Some(own) => Ok(own),
+        None => in_past(view, live, epoch),
     }
+}
+
+/// What the live record says of an epoch; None if it says nothing, and the past decides.
+pub(super) fn in_present(view: &dyn View, live: &[u8], epoch: Epoch) -> Result<Option<Own>> {
+    match view.get(Keyspace::Meta, live)? {
+        Some(raw) if Header::unwrap(&raw)?.0.born <= epoch => Own::of(&raw, epoch).map(Some),
+        _ => Ok(None),
+    }
+}
+
+/// What the history says of an epoch that the live record says nothing of.
+pub(super) fn in_past(view: &dyn View, live: &[u8], epoch: Epoch) -> Result<Own> {
+    let realm = key::realm_of(live).ok_or_else(|| Error::corrupt("a key is too short"))?;
+    let part = key::record_part(live);
     let from = key::history(realm, &part, Some(epoch));
     let to = key::after(&key::history(realm, &part, None));
     match view.first(Keyspace::Meta, &from, &to)? {

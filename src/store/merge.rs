@@ -5,7 +5,7 @@
 
 use super::history::Own;
 use super::record::Header;
-use super::{Epoch, RealmId, Result, key};
+use super::{Epoch, RealmId, Result, VisitRecord, key};
 use crate::engine::{Cursor, Keyspace, View};
 
 /// History entries of one record that are passed one by one before they are jumped over.
@@ -21,10 +21,12 @@ pub(super) struct Layer<'v> {
 }
 
 impl<'v> Layer<'v> {
-    /// The range is that of the live keys `from..to`, which lie within one kind of some realm.
+    /// The range is that of the live keys `from..to`, which lie within one kind of some realm. Without its past a
+    /// layer is one in which nothing was changed since the epoch.
     pub(super) fn new(
         view: &'v dyn View,
         (realm, at): (RealmId, Option<Epoch>),
+        with_past: bool,
         (from, to): (&[u8], &[u8]),
     ) -> Result<Layer<'v>> {
         let part = key::record_part(from);
@@ -36,9 +38,9 @@ impl<'v> Layer<'v> {
         };
         let (first, end) = range(&|part| key::live(realm, part));
         let live = view.cursor(Keyspace::Meta, &first, &end)?;
-        let past = match at {
-            None => None,
-            Some(_) => {
+        let past = match with_past {
+            false => None,
+            true => {
                 let (first, end) = range(&|part| key::history(realm, part, None));
                 Some(view.cursor(Keyspace::Meta, &first, &end)?)
             }
@@ -70,6 +72,23 @@ impl<'v> Layer<'v> {
 
     fn advance_past(&mut self) -> Result<()> {
         Ok(self.past.as_mut().map_or(Ok(()), |past| past.advance())?)
+    }
+
+    /// Visits what is left, of a layer without its past.
+    fn visit_live(&mut self, mut live: Vec<u8>, visit: VisitRecord<'_>) -> Result<()> {
+        let epoch = self.at.unwrap_or(Epoch::MAX);
+        while let Some((key, raw)) = self.live.item() {
+            let (header, payload) = Header::unwrap(raw)?;
+            if header.born <= epoch && !header.whiteout {
+                live.truncate(5);
+                live.extend_from_slice(key.get(5..).unwrap_or_default());
+                if visit(&live, payload)?.is_break() {
+                    break;
+                }
+            }
+            self.live.advance()?;
+        }
+        Ok(())
     }
 
     /// What the layer says of a record, if that is the next one; it goes on to the one behind it.
@@ -109,4 +128,37 @@ impl<'v> Layer<'v> {
         }
         Ok(own)
     }
+}
+
+/// Visits what the layers show together, the first of them on top, under the live keys of the realm of `from`.
+pub(super) fn visit(mut layers: Vec<Layer<'_>>, from: &[u8], visit: VisitRecord<'_>) -> Result<()> {
+    layers.retain(|layer| layer.head().is_some());
+    let mut live = from.get(..5).unwrap_or_default().to_vec();
+    if let [only] = &mut layers[..]
+        && only.past.is_none()
+    {
+        return only.visit_live(live, visit);
+    }
+    let mut rest = Vec::new();
+    while let Some(next) = layers.iter().filter_map(|layer| layer.head()).min() {
+        rest.clear();
+        rest.extend_from_slice(next);
+        let mut shown = Own::Gap;
+        for layer in &mut layers {
+            if layer.head() == Some(&rest[..]) {
+                let own = layer.take(&rest)?;
+                if shown == Own::Gap {
+                    shown = own;
+                }
+            }
+        }
+        if let Own::Value(value) = shown {
+            live.truncate(5);
+            live.extend_from_slice(&rest);
+            if visit(&live, &value)?.is_break() {
+                break;
+            }
+        }
+    }
+    Ok(())
 }

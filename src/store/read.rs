@@ -179,17 +179,27 @@ pub(super) fn resolve(store: &Store, view: &dyn View, live: &[u8], at: Option<Ep
         }
         let Some(direct) = store.realm(realm).and_then(|realm| realm.base()) else { return Ok(None) };
         let sought = sought.get_or_insert_with(|| Sought::new(key::record_part(live)));
-        let (below, epoch) = match store.chain(realm)? {
+        let (below, epoch) = match store.chain(realm, sought.kind())? {
             // Most often none of the forks between has it.
             Some(chain) if !chain.may_have(sought) => chain.last,
             _ => direct,
         };
         base = Some((below, epoch));
         own = match store.layer_may_have(below, epoch, sought)? {
-            true => history::at(view, &key::live(below, &sought.part), epoch)?,
+            true => pinned(store, view, &key::live(below, &sought.part), (below, epoch))?,
             false => Own::Gap,
         };
         realm = below;
+    }
+}
+
+/// What a base says of a record at the epoch that a fork pins. Most bases that have no such record have none in
+/// their past either, because nothing was changed there since.
+fn pinned(store: &Store, view: &dyn View, live: &[u8], (base, epoch): (RealmId, Epoch)) -> Result<Own> {
+    match history::in_present(view, live, epoch)? {
+        Some(own) => Ok(own),
+        None if store.is_unchanged_since(base, epoch)? => Ok(Own::Gap),
+        None => history::in_past(view, live, epoch),
     }
 }
 
@@ -218,31 +228,16 @@ impl Records for Reader<'_> {
         // All layers at one instant: between two looks a record could move from one place to another.
         let frozen = matches!(self.source, Source::Newest).then(|| self.store.engine.view());
         let view = frozen.as_deref().unwrap_or_else(|| self.raw());
-        let opened = layers.into_iter().map(|layer| merge::Layer::new(view, layer, (from, to)));
-        let mut layers = opened.collect::<Result<Vec<_>>>()?;
-        let mut live = from.get(..5).unwrap_or_default().to_vec();
-        let mut rest = Vec::new();
-        while let Some(next) = layers.iter().filter_map(|layer| layer.head()).min() {
-            rest.clear();
-            rest.extend_from_slice(next);
-            let mut shown = Own::Gap;
-            for layer in &mut layers {
-                if layer.head() == Some(&rest[..]) {
-                    let own = layer.take(&rest)?;
-                    if shown == Own::Gap {
-                        shown = own;
-                    }
-                }
-            }
-            if let Own::Value(value) = shown {
-                live.truncate(5);
-                live.extend_from_slice(&rest);
-                if visit(&live, &value)?.is_break() {
-                    break;
-                }
-            }
+        let mut opened = Vec::with_capacity(layers.len());
+        for (index, (realm, at)) in layers.into_iter().enumerate() {
+            // After the view was made: a change is told before it is written.
+            let past = match at {
+                Some(epoch) => index == 0 || !self.store.is_unchanged_since(realm, epoch)?,
+                None => false,
+            };
+            opened.push(merge::Layer::new(view, (realm, at), past, (from, to))?);
         }
-        Ok(())
+        merge::visit(opened, from, visit)
     }
 }
 

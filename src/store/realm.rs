@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Bound;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use parking_lot::{ArcRwLockReadGuard, ArcRwLockWriteGuard, RawRwLock, RwLock};
 
@@ -17,6 +18,8 @@ pub struct Realm {
     id: RealmId,
     /// Of a fork: what it shows where it has nothing of its own. Never changes.
     base: Option<(RealmId, Epoch)>,
+    /// See [`Realm::changed_up_to`].
+    changed_up_to: AtomicU64,
     state: Arc<RwLock<RealmState>>,
 }
 
@@ -50,7 +53,7 @@ pub struct RealmState {
 
 impl Realm {
     pub(super) fn new(id: RealmId, state: RealmState) -> Realm {
-        Realm { id, base: state.record.base, state: Arc::new(RwLock::new(state)) }
+        Realm { id, base: state.record.base, changed_up_to: AtomicU64::new(0), state: Arc::new(RwLock::new(state)) }
     }
 
     /// Its number.
@@ -61,6 +64,16 @@ impl Realm {
     /// What a fork shows where it has nothing of its own.
     pub fn base(&self) -> Option<(RealmId, Epoch)> {
         self.base
+    }
+
+    /// The newest epoch in which a record of it was changed, or was about to be, since the store was opened.
+    pub(super) fn changed_up_to(&self) -> Epoch {
+        self.changed_up_to.load(Ordering::Acquire)
+    }
+
+    /// Says that a record is about to be changed.
+    pub(super) fn changes_in(&self, epoch: Epoch) {
+        self.changed_up_to.fetch_max(epoch, Ordering::AcqRel);
     }
 
     /// Its state, shared.

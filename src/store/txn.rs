@@ -185,7 +185,9 @@ impl Txn<'_> {
     /// an epoch in which it held.
     fn replace(&mut self, live: Vec<u8>, new: Option<(&[u8], bool)>) -> Result<()> {
         let realm = key::realm_of(&live).ok_or_else(|| Error::corrupt("a key is too short"))?;
-        let epoch = self.locked(realm)?.epoch;
+        let locked = self.locked(realm)?;
+        let epoch = locked.epoch;
+        locked.realm.changes_in(epoch);
         let old = self.raw(&live)?;
         let born = old.as_deref().map(Header::unwrap).transpose()?.map(|(header, _)| header.born);
         if let (Some(born), Some(old)) = (born, old) {

@@ -130,6 +130,29 @@ fn a_fork_of_a_fork() {
 }
 
 #[test]
+fn a_base_that_changes_after_it_was_found_unchanged() {
+    let (engine, parent, at) = base();
+    let (store, child) = fork(&engine, parent, at);
+    let middle = store.take_snapshot(child, &snapshot()).unwrap();
+    let (store, grandchild) = fork(&engine, child, middle);
+    for shows in [child, grandchild] {
+        assert_eq!(get(&store, shows, None, b"nothing"), None, "so it is found out that nothing was changed");
+    }
+    put(&store, parent, NAME, None);
+    put(&store, parent, b"nothing", Some(b"later"));
+    put(&store, child, b"child", Some(b"later"));
+    let look = |store: &Store| {
+        for shows in [child, grandchild] {
+            assert_eq!(get(store, shows, None, NAME).unwrap(), b"base", "it moved to the past of the base");
+            assert_eq!(get(store, shows, None, b"nothing"), None);
+        }
+        assert_eq!(get(store, grandchild, None, b"child"), None);
+    };
+    look(&store);
+    look(&Store::open(engine).unwrap());
+}
+
+#[test]
 fn a_listing_jumps_over_a_long_past_and_over_nothing_else() {
     let (engine, parent, at) = base();
     let store = Store::open(engine).unwrap();
