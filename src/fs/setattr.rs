@@ -44,7 +44,7 @@ impl Fs {
             });
         }
         let pending = self.with_pending(node, |pending| -> Result<Attr> {
-            change(&mut pending.inode, &set, mtime);
+            change(caller, &mut pending.inode, &set, mtime);
             pending.inode.ctime = now;
             if set.mode.is_some()
                 && let Some(list) = pending.xattrs.get_mut(acl::ACCESS)
@@ -77,7 +77,7 @@ impl Fs {
             if set.uid.is_some() || set.gid.is_some() {
                 self.drop_capability(&mut txn, node, &mut inode)?;
             }
-            change(&mut inode, &set, mtime);
+            change(caller, &mut inode, &set, mtime);
             inode.ctime = now;
             if set.mode.is_some()
                 && inode.xattrs > 0
@@ -128,12 +128,12 @@ impl Fs {
 }
 
 /// Applies everything but the size.
-fn change(inode: &mut Inode, set: &SetAttr, mtime: Option<Timestamp>) {
+fn change(caller: Caller, inode: &mut Inode, set: &SetAttr, mtime: Option<Timestamp>) {
     if set.uid.is_some() || set.gid.is_some() {
+        // chown(2) clears them, for root too on Linux.
+        drop_suidgid(inode, caller);
         inode.uid = set.uid.unwrap_or(inode.uid);
         inode.gid = set.gid.unwrap_or(inode.gid);
-        // chown(2) clears them, for root too on Linux.
-        drop_suidgid(inode);
     }
     if let Some(mode) = set.mode {
         inode.perm = mode as u16 & 0o7777;

@@ -158,7 +158,7 @@ fn change(fs: &Fs, root: Node, dice: &mut Dice) {
         (1, Kind::File) => fs.link(picked, dir, name).err(),
         (2, Kind::File) => {
             let fh = open(fs, picked);
-            fs.write(fh, dice.below(30_000) as u64, &[dice.below(3) as u8], 0, false).unwrap();
+            fs.write(fh, dice.below(30_000) as u64, &[dice.below(3) as u8], 0, None).unwrap();
             fs.release(fh);
             None
         }

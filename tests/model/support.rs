@@ -111,7 +111,7 @@ pub fn create(fs: &Fs, dir: Node, name: &str) -> (Node, u64) {
 pub fn file(fs: &Fs, dir: Node, name: &str, content: &[u8]) -> Node {
     let (node, fh) = create(fs, dir, name);
     if !content.is_empty() {
-        fs.write(fh, 0, content, 0, false).unwrap();
+        fs.write(fh, 0, content, 0, None).unwrap();
     }
     fs.flush(fh, 1).unwrap();
     fs.release(fh);

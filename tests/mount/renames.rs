@@ -21,10 +21,32 @@ fn replacing_exchanging_and_not_replacing() {
     actor.run("renameat2('d', 'new', RENAME_NOREPLACE)");
     assert_eq!(mount.read("new"), "B");
     assert_eq!(actor.fails("renameat2('new', 'no', RENAME_EXCHANGE)"), "ENOENT");
-    assert_eq!(actor.fails("renameat2('new', 'b', RENAME_WHITEOUT)"), "EINVAL");
     assert_eq!(actor.fails("renameat2('new', 'b', RENAME_NOREPLACE | RENAME_EXCHANGE)"), "EINVAL");
     actor.run("os.rename('new', 'b')");
     assert_eq!((mount.read("b"), mount.list("")), ("B".into(), vec!["a".into(), "b".into()]));
+}
+
+#[test]
+fn a_whiteout_stays_where_a_name_was() {
+    let mount = Mount::new();
+    let actor = actor(&mount);
+    actor.run("is_whiteout = lambda p: stat.S_ISCHR(os.lstat(p).st_mode) and os.lstat(p).st_rdev == 0");
+    for folder in ["plain", "threads/t"] {
+        mount.make(folder);
+        actor.run(&format!("os.chdir({:?})", mount.path.join(folder)));
+        actor.run("pathlib.Path('a').write_text('A'); pathlib.Path('b').write_text('B'); os.makedirs('d/e')");
+        let before = actor.number("os.statvfs('.').f_files - os.statvfs('.').f_ffree");
+        assert_eq!(actor.fails("renameat2('a', 'b', RENAME_WHITEOUT | RENAME_NOREPLACE)"), "EEXIST");
+        assert_eq!(actor.fails("renameat2('a', 'b', RENAME_WHITEOUT | RENAME_EXCHANGE)"), "EINVAL");
+        actor.run("renameat2('a', 'b', RENAME_WHITEOUT)");
+        assert!(actor.is("is_whiteout('a') and open('b').read() == 'A' and sorted(os.listdir()) == ['a', 'b', 'd']"));
+        actor.run("renameat2('d/e', 'e', RENAME_WHITEOUT | RENAME_NOREPLACE)");
+        assert!(actor.is("is_whiteout('d/e') and os.listdir('d') == ['e'] and os.listdir('e') == []"));
+        assert!(actor.is("[os.stat(p).st_nlink for p in ('d', 'e')] == [2, 2]"));
+        // One file went and two whiteouts came.
+        assert_eq!(actor.number("os.statvfs('.').f_files - os.statvfs('.').f_ffree"), before + 1);
+        actor.run("os.unlink('a'); os.unlink('d/e'); os.rename('b', 'a')");
+    }
 }
 
 #[test]

@@ -271,3 +271,30 @@ fn a_bind_of_a_folder_alone_stays_dead_after_the_daemon_was_killed() {
     );
     assert_eq!(told, "text\nls: cannot open directory 'bound': Transport endpoint is not connected\ntext\n");
 }
+
+#[test]
+fn a_workspace_as_the_upper_directory_of_an_overlay() {
+    let steps = r#"
+        mkdir -p "$elsewhere/lower/folder/deep" "$elsewhere/merged" upper work
+        for name in kept changed removed moved folder/file folder/deep/file; do echo "$name" >"$elsewhere/lower/$name"; done
+        cat >"$elsewhere/steps.sh" <<'EOF'
+        mount -t overlay overlay -o "lowerdir=$elsewhere/lower,upperdir=$PWD/upper,workdir=$PWD/work" "$elsewhere/merged"
+        cd "$elsewhere/merged"
+        echo more >>changed
+        rm removed
+        mv moved folder/moved
+        chmod 600 folder/file
+        cp -r folder copy
+        rm -r folder/deep
+        mkdir folder/deep
+        python3 -c 'import os; os.rename("kept", "renamed"); os.replace("changed", "folder/deep/changed")'
+        ln renamed second
+        find . -printf '%P %y %m %n %s\n' | sort
+        cat folder/deep/changed second copy/deep/file
+EOF
+        unshare --mount --propagation private bash -euo pipefail "$elsewhere/steps.sh"
+        find upper -type c -printf '%P %m\n' | sort
+        (cd "$elsewhere/lower" && grep -r . | sort)"#;
+    let shown = crate::places::same_as_on_the_disk(steps);
+    assert!(shown.contains("\nchanged 0\n") && shown.contains("\nfolder/deep/changed f "), "{shown}");
+}

@@ -101,3 +101,22 @@ fn who_may_use_which_attribute() {
     );
     assert!(shown.contains("trusted.a=\"x\""), "{shown}");
 }
+
+/// Without the group's execute bit, set-group-ID stays for the members of its group.
+#[test]
+fn set_group_id_that_is_none_to_run() {
+    same(
+        r#"
+        look() { echo "$1: $(stat -c %a file)"; }
+        for group in 5 6; do
+          arm() { echo '[1, 2, 3]' >file; chown 1234:5 file; chmod 2666 file; }
+          arm; as 1234 $group bash -c 'echo "[]" >file'; look "written by $group"
+          arm; as 1234 $group truncate -s 3 file; look "truncated by $group"
+          arm; as 1234 $group fallocate -l 100 file; look "longer by $group"
+          arm; as 1234 $group fallocate --punch-hole -l 5 file; look "punched by $group"
+          arm; as 1234 $group chown 1234:$group file; look "chown by $group"
+          arm; setpriv --reuid=1234 --regid=$group --groups=5 -- bash -c 'echo "[]" >file'; look "with another group"
+          arm; as 0 $group bash -c 'echo "[]" >file'; look "root of $group"
+        done"#,
+    );
+}

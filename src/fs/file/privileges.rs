@@ -20,8 +20,8 @@ pub(in crate::fs) enum SetId {
     /// They stay.
     #[default]
     Stays,
-    /// They go.
-    Goes,
+    /// They go; a caller did that who may not keep them.
+    Goes(Caller),
     /// They go unless this caller may keep them. It is asked only if there are such bits.
     GoesUnless(Caller),
 }
@@ -30,20 +30,22 @@ impl SetId {
     /// What both together make of them.
     pub(in crate::fs) fn and(self, other: SetId) -> SetId {
         match (self, other) {
-            (SetId::Goes, _) | (_, SetId::Stays) => self,
-            (SetId::GoesUnless(one), SetId::GoesUnless(another)) if one != another && !one.keeps_setid() => SetId::Goes,
+            (SetId::Goes(_), _) | (_, SetId::Stays) => self,
+            (SetId::GoesUnless(one), SetId::GoesUnless(another)) if one != another && !one.keeps_setid() => {
+                SetId::Goes(one)
+            }
             _ => other,
         }
     }
 
     pub(in crate::fs) fn apply(self, inode: &mut Inode) {
-        let goes = match self {
-            SetId::Stays => false,
-            SetId::Goes => true,
-            SetId::GoesUnless(caller) => inode.perm & (SETUID | SETGID) != 0 && !caller.keeps_setid(),
-        };
-        if goes {
-            drop_suidgid(inode);
+        if inode.perm & (SETUID | SETGID) == 0 {
+            return;
+        }
+        match self {
+            SetId::Stays => {}
+            SetId::GoesUnless(caller) if caller.keeps_setid() => {}
+            SetId::Goes(caller) | SetId::GoesUnless(caller) => drop_suidgid(inode, caller),
         }
     }
 }
@@ -66,14 +68,16 @@ impl Fs {
     }
 }
 
-/// Takes the bits away that would give its privileges to whoever runs the file.
-pub(in crate::fs) fn drop_suidgid(inode: &mut Inode) {
+/// Takes the bits away that would give its privileges to whoever runs the file, after it was changed or given
+/// away by a caller.
+pub(in crate::fs) fn drop_suidgid(inode: &mut Inode, by: Caller) {
     if inode.kind != Kind::File {
         return;
     }
     inode.perm &= !SETUID;
-    // Without the group's execute bit, set-group-ID used to mean mandatory locking, and stays.
-    if inode.perm & GROUP_EXEC != 0 {
+    // Without the group's execute bit, set-group-ID used to mean mandatory locking, and stays for who may set it
+    // (setattr_should_drop_sgid in the kernel's fs/attr.c).
+    if inode.perm & SETGID != 0 && (inode.perm & GROUP_EXEC != 0 || !by.may_give_setgid(inode.gid)) {
         inode.perm &= !SETGID;
     }
 }

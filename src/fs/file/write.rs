@@ -1,6 +1,7 @@
 //! WRITE, and changes of the size.
 
 use super::{CUT, SetId};
+use crate::fs::attr::Caller;
 use crate::fs::error::{Result, refuse};
 use crate::fs::handle::Handle;
 use crate::fs::names;
@@ -10,19 +11,18 @@ use crate::store::record::{Inode, Kind, Timestamp};
 use crate::store::{Txn, key};
 
 impl Fs {
-    /// Writes to an open file. `kill_suidgid` says that the writer may not keep set-user-ID and
-    /// set-group-ID bits on it.
+    /// Writes to an open file. `unprivileged` is a writer who may not keep set-user-ID and set-group-ID bits on it.
     ///
     /// # Errors
     /// EFBIG over the limit of the configuration; ENOSPC.
-    pub fn write(&self, fh: u64, offset: u64, data: &[u8], flags: i32, kill_suidgid: bool) -> Result<u32> {
+    pub fn write(&self, fh: u64, offset: u64, data: &[u8], flags: i32, unprivileged: Option<Caller>) -> Result<u32> {
         let handle = self.handle(fh)?;
         if handle.is_virtual {
             return refuse(libc::EROFS);
         }
         let append = flags & libc::O_APPEND != 0;
         let size = data.len().min(u32::MAX as usize) as u32;
-        let setid = if kill_suidgid { SetId::Goes } else { SetId::Stays };
+        let setid = unprivileged.map_or(SetId::Stays, SetId::Goes);
         let Some(mut txn) = self.begin_in_place(&handle)? else {
             self.write_document(&handle, offset, data, append, setid)?;
             return Ok(size);

@@ -1,7 +1,9 @@
-//! RENAME, with NOREPLACE and EXCHANGE.
+//! RENAME, with NOREPLACE, EXCHANGE and WHITEOUT.
 
+use super::create::New;
 use super::transition::Transition;
 use super::{RECORD_BYTES, dir_changed};
+use crate::fs::acl::Inherited;
 use crate::fs::attr::Caller;
 use crate::fs::error::{Result, refuse};
 use crate::fs::names;
@@ -19,6 +21,11 @@ pub enum RenameMode {
     NoReplace,
     /// Both change places: RENAME_EXCHANGE.
     Exchange,
+    /// It is replaced, or the rename is refused; and at the old place stays a whiteout: RENAME_WHITEOUT.
+    Whiteout {
+        /// Whether it is replaced.
+        replaces: bool,
+    },
 }
 
 /// One side of a rename.
@@ -57,7 +64,9 @@ impl Fs {
             self.check_threads(&source, to, &rules.1)?;
             let mut moves = vec![self.prepare_move(from, &source, to, (&rules.0, &rules.1))?];
             match (&victim, mode) {
-                (Some(_), RenameMode::NoReplace) => return refuse(libc::EEXIST),
+                (Some(_), RenameMode::NoReplace | RenameMode::Whiteout { replaces: false }) => {
+                    return refuse(libc::EEXIST);
+                }
                 (None, RenameMode::Exchange) => return refuse(libc::ENOENT),
                 (Some(other), RenameMode::Exchange) => {
                     self.check_threads(other, from, &rules.0)?;
@@ -175,6 +184,10 @@ impl Fs {
         txn.put_dirent(to.dir.realm, to.dir.local, to.name, &source)?;
         self.moved(txn, source_node, to.dir, now)?;
         let left = if mode == RenameMode::Exchange { 0 } else { 1 };
+        if matches!(mode, RenameMode::Whiteout { .. }) {
+            let parent = if same_dir { &mut to_parent } else { &mut from_parent };
+            self.add_whiteout(txn, caller, from, parent)?;
+        }
         if same_dir {
             // Both were copies of one inode: what was counted on the target's side holds.
             dir_changed(&mut to_parent, now, 0);
@@ -189,6 +202,18 @@ impl Fs {
         }
         txn.put_inode(to.dir.realm, to.dir.local, &to_parent)?;
         Ok(Some(gone))
+    }
+
+    /// A whiteout, as overlayfs has it in its upper directory: a device of the number 0:0 (the kernel's
+    /// Documentation/filesystems/overlayfs.rst).
+    fn add_whiteout(&self, txn: &mut Txn<'_>, caller: Caller, at: Side<'_>, parent: &mut Inode) -> Result<()> {
+        let new = New { kind: Kind::CharDevice, perm: 0, rdev: 0, target: b"" };
+        let inode = new.inode(caller, (at.dir, parent), &Inherited::default(), txn.epoch(at.dir.realm)?);
+        let local = txn.new_ino(at.dir.realm)?;
+        txn.put_inode(at.dir.realm, local, &inode)?;
+        txn.add_usage(at.dir.realm, 1, 0)?;
+        let dirent = Dirent { target: Target::Inode(local), kind: new.kind };
+        self.add_name(txn, at.dir, parent, at.name, &dirent, inode.ctime)
     }
 
     /// An inode has another name: its ctime, and of a directory the parent.

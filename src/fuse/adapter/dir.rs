@@ -57,6 +57,10 @@ pub(super) fn rename(fs: &Fs, request: &Request, from: Name<'_>, to: Name<'_>, f
         flags if flags.is_empty() => RenameMode::Replace,
         RenameFlags::RENAME_NOREPLACE => RenameMode::NoReplace,
         RenameFlags::RENAME_EXCHANGE => RenameMode::Exchange,
+        RenameFlags::RENAME_WHITEOUT => RenameMode::Whiteout { replaces: true },
+        flags if flags == RenameFlags::RENAME_WHITEOUT | RenameFlags::RENAME_NOREPLACE => {
+            RenameMode::Whiteout { replaces: false }
+        }
         _ => return reply.fail(libc::EINVAL),
     };
     empty(fs, "rename", reply, || fs.rename(convert::caller(request), from, to, mode));

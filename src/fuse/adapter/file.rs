@@ -48,17 +48,18 @@ pub(super) fn read(fs: &Fs, fh: u64, offset: u64, size: u32, reply: ReplyData) {
 
 pub(super) fn write(
     fs: &Fs,
+    request: &Request,
     fh: u64,
-    offset: u64,
-    data: &[u8],
+    (offset, data): (u64, &[u8]),
     write_flags: WriteFlags,
     flags: i32,
     reply: ReplyWrite,
 ) {
-    let kill_suidgid = write_flags.contains(WriteFlags::FUSE_WRITE_KILL_SUIDGID);
+    let kills_suidgid = write_flags.contains(WriteFlags::FUSE_WRITE_KILL_SUIDGID);
+    let unprivileged = kills_suidgid.then(|| convert::caller(request));
     // What the page cache writes back has its place already, however the file was opened.
     let flags = if write_flags.contains(WriteFlags::FUSE_WRITE_CACHE) { flags & !libc::O_APPEND } else { flags };
-    match run(fs, "write", || fs.write(fh, offset, data, flags, kill_suidgid)) {
+    match run(fs, "write", || fs.write(fh, offset, data, flags, unprivileged)) {
         Ok(size) => {
             fs.metrics().bytes_written.add(u64::from(size));
             reply.written(size);

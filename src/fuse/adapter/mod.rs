@@ -257,7 +257,7 @@ impl Filesystem for Adapter {
         if self.fs.is_control_file(fh.0) {
             return file::control(&self.fs, &self.history, request, fh.0, (offset, data), reply);
         }
-        file::write(&self.fs, fh.0, offset, data, write_flags, flags.0, reply);
+        file::write(&self.fs, request, fh.0, (offset, data), write_flags, flags.0, reply);
     }
 
     fn flush(&self, request: &Request, _: INodeNo, fh: FileHandle, _: LockOwner, reply: ReplyEmpty) {

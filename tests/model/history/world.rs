@@ -193,7 +193,7 @@ impl World {
             }
             Op::WriteHeld(held, offset, length, fill) => {
                 let Some(fh) = pick(self.held.iter().map(|held| held.fh), held) else { return };
-                fs.write(fh, u64::from(offset), &content(length, fill), 0, false).unwrap();
+                fs.write(fh, u64::from(offset), &content(length, fill), 0, None).unwrap();
                 self.look_everywhere();
             }
             Op::TruncateHeld(held, size) => {
@@ -394,7 +394,7 @@ impl World {
         match *change {
             Change::Create { dir: at, name, length, fill } => {
                 if let Ok((entry, opened)) = fs.create(ROOT_USER, dir(at), &called(name), 0o640, libc::O_RDWR) {
-                    fs.write(opened.fh, 0, &content(length, fill), 0, false).unwrap();
+                    fs.write(opened.fh, 0, &content(length, fill), 0, None).unwrap();
                     fs.release(opened.fh);
                     fs.forget(node(&entry), 1);
                 }
@@ -404,7 +404,7 @@ impl World {
                 let flags = libc::O_WRONLY | libc::O_TRUNC;
                 let (entry, opened) =
                     fs.create(ROOT_USER, thread.nodes[&b""[..]], name.as_bytes(), 0o600, flags).unwrap();
-                fs.write(opened.fh, 0, format!("{{\"n\": {number}}}").as_bytes(), 0, false).unwrap();
+                fs.write(opened.fh, 0, format!("{{\"n\": {number}}}").as_bytes(), 0, None).unwrap();
                 fs.flush(opened.fh, 1).unwrap();
                 fs.release(opened.fh);
                 fs.forget(node(&entry), 1);
@@ -412,7 +412,7 @@ impl World {
             Change::Write { file: which, offset, length, fill } => {
                 if let Some(node) = file(which) {
                     let fh = open(&fs, node);
-                    fs.write(fh, u64::from(offset), &content(length, fill), 0, false).unwrap();
+                    fs.write(fh, u64::from(offset), &content(length, fill), 0, None).unwrap();
                     fs.release(fh);
                 }
             }

@@ -88,10 +88,10 @@ impl World {
         if set.mode.is_some() {
             self.set_in_drafts(id, |draft| draft.drops_setid = false);
         }
-        self.set_status(id, &set, document);
+        self.set_status(user, id, &set, document);
     }
 
-    fn set_status(&mut self, id: Id, set: &Set, document: bool) {
+    fn set_status(&mut self, user: bool, id: Id, set: &Set, document: bool) {
         let only_size =
             set.mode.is_none() && set.uid.is_none() && set.gid.is_none() && set.mtime.is_none() && set.atime.is_none();
         if only_size && (set.size.is_none() || document) && self.tree.get(id).pending.is_none() {
@@ -100,12 +100,12 @@ impl World {
         self.status_changed(id);
         let inode = self.tree.get_mut(id);
         if set.uid.is_some() || set.gid.is_some() {
+            if inode.kind == Kind::File {
+                drop_suidgid(inode, user);
+            }
             inode.uid = set.uid.unwrap_or(inode.uid);
             inode.gid = set.gid.unwrap_or(inode.gid);
             inode.xattrs.remove(&b"security.capability"[..]);
-            if inode.kind == Kind::File {
-                drop_suidgid(&mut inode.perm);
-            }
         }
         inode.perm = set.mode.map_or(inode.perm, |mode| mode & 0o7777);
         if let Some(mtime) = set.mtime {

@@ -3,7 +3,7 @@
 use threadfs::fs::{SetAttr, Whence};
 
 use super::op::{Data, TEXTS};
-use super::tree::{Id, Role};
+use super::tree::{Id, Inode, Role};
 use super::world::{World, short};
 use crate::support::{DOCUMENT_MAX, ROOT_USER, USER};
 
@@ -36,7 +36,7 @@ impl World {
         let inode = self.tree.get_mut(id);
         inode.xattrs.remove(&b"security.capability"[..]);
         if kill_suidgid {
-            drop_suidgid(&mut inode.perm);
+            drop_suidgid(inode, true);
         }
     }
 
@@ -47,14 +47,14 @@ impl World {
         if self.is_document(at) {
             let write = |old: &[u8]| written(old, if handle.appends() { old.len() as u64 } else { offset }, data);
             let (wrong, draft) = self.drafted(at, write);
-            let real = self.fs().write(handle.fh, offset, data, flags, kill);
+            let real = self.fs().write(handle.fh, offset, data, flags, kill.then_some(USER));
             if self.outcome(&wrong, real).is_some() {
                 self.handles[at].draft = draft.map(|bytes| self.draft_of(at, bytes, kill));
             }
             self.handles[at].refused = false;
             return;
         }
-        let real = self.fs().write(handle.fh, offset, data, flags, kill);
+        let real = self.fs().write(handle.fh, offset, data, flags, kill.then_some(USER));
         if let Some(size) = self.outcome(&[], real) {
             assert_eq!(size as usize, data.len());
             let old = &self.tree.get(handle.id).data;
@@ -242,10 +242,11 @@ impl World {
     }
 }
 
-/// What write(2) and chown(2) say of the bits that give privileges.
-pub fn drop_suidgid(perm: &mut u32) {
-    *perm &= !0o4000;
-    if *perm & 0o010 != 0 {
-        *perm &= !0o2000;
+/// What write(2) and chown(2) by root or the other user say of the bits that give privileges. Without the group's
+/// execute bit, set-group-ID stays for root, and in the user's own group.
+pub fn drop_suidgid(inode: &mut Inode, user: bool) {
+    inode.perm &= !0o4000;
+    if inode.perm & 0o010 != 0 || user && inode.gid != USER.gid {
+        inode.perm &= !0o2000;
     }
 }

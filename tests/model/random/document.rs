@@ -61,7 +61,7 @@ impl World {
         inode.mtime = draft.mtime.map_or(draft.written, Moment::at);
         inode.data = draft.bytes;
         if draft.drops_setid {
-            drop_suidgid(&mut inode.perm);
+            drop_suidgid(inode, true);
         }
         if draft.drops_capability {
             inode.xattrs.remove(&b"security.capability"[..]);

@@ -105,6 +105,13 @@ impl World {
         }
     }
 
+    /// A rename left a whiteout at its old place.
+    pub fn whiteout_is_at(&mut self, (dir, name): (Id, &[u8])) {
+        let entry = self.fs().lookup(self.node(dir), name).unwrap();
+        let inode = self.new_inode(dir, Kind::CharDevice, 0, false, &entry);
+        self.made(dir, name, inode);
+    }
+
     pub fn mkdir(&mut self, dir: Id, name: &[u8], mode: u32, user: bool) -> Option<Id> {
         self.say(|w| format!("mkdir {}{} {mode:o}", w.show(dir), short(name)));
         let wrong = self.wrong_new(dir, name);

@@ -292,7 +292,7 @@ fn names() -> impl Strategy<Value = Op> {
         2 => (pick(), pick(), name()).prop_map(|(node, dir, name)| Op::Link { node, dir, name }),
         3 => (pick(), name()).prop_map(|(dir, name)| Op::Unlink { dir, name }),
         3 => (pick(), name()).prop_map(|(dir, name)| Op::Rmdir { dir, name }),
-        6 => (pick(), name(), pick(), name(), prop_oneof![4 => Just(0u8), 1 => Just(1), 2 => Just(2)])
+        6 => (pick(), name(), pick(), name(), prop_oneof![4 => Just(0u8), 1 => Just(1), 2 => Just(2), 1 => 3..5u8])
             .prop_map(|(a, b, c, d, mode)| Op::Rename { from: (a, b), to: (c, d), mode }),
         4 => (pick(), pick(), prop_oneof![2 => Just(0u8), 3 => Just(2)]).prop_map(|(from, to, mode)| Op::Swap { from, to, mode }),
         3 => (pick(), 1..6usize).prop_map(|(dir, limit)| Op::List { dir, limit }),
@@ -364,7 +364,7 @@ fn document_op() -> impl Strategy<Value = Op> {
         4 => handle().prop_map(|handle| Op::Flush { handle }),
         1 => handle().prop_map(|handle| Op::Fsync { handle }),
         5 => handle().prop_map(|handle| Op::Release { handle }),
-        7 => (place(), place(), prop_oneof![4 => Just(0u8), 1 => Just(1), 2 => Just(2)])
+        7 => (place(), place(), prop_oneof![4 => Just(0u8), 1 => Just(1), 2 => Just(2), 1 => 3..5u8])
             .prop_map(|(from, to, mode)| Op::Rename { from, to, mode }),
         3 => place().prop_map(|(dir, name)| Op::Unlink { dir, name }),
         1 => (handle(), place()).prop_map(|(node, (dir, name))| Op::Link { node, dir, name }),

@@ -16,8 +16,10 @@ impl World {
         let mode = match mode {
             0 => RenameMode::Replace,
             1 => RenameMode::NoReplace,
-            _ => RenameMode::Exchange,
+            2 => RenameMode::Exchange,
+            _ => RenameMode::Whiteout { replaces: mode == 3 },
         };
+        let keeps = matches!(mode, RenameMode::NoReplace | RenameMode::Whiteout { replaces: false });
         let exchange = mode == RenameMode::Exchange;
         let source = self.tree.child(from.0, from.1);
         let victim = self.tree.child(to.0, to.1);
@@ -34,7 +36,7 @@ impl World {
         if source.is_none() || !self.tree.is_named(to.0) || (exchange && victim.is_none()) {
             wrong.push(libc::ENOENT);
         }
-        if victim.is_some() && mode == RenameMode::NoReplace {
+        if victim.is_some() && keeps {
             wrong.push(libc::EEXIST);
         }
         if let Some(source) = source {
@@ -58,7 +60,7 @@ impl World {
             return;
         }
         let real = self.fs().rename(ROOT_USER, (self.node(from.0), from.1), (self.node(to.0), to.1), mode);
-        if same && real.is_ok() && mode != RenameMode::NoReplace {
+        if same && real.is_ok() && !keeps {
             return;
         }
         if self.outcome(&wrong, real).is_none() {
@@ -77,6 +79,9 @@ impl World {
         }
         if let Some(victim) = victim.filter(|_| !exchange) {
             self.lost_name(victim);
+        }
+        if matches!(mode, RenameMode::Whiteout { .. }) {
+            self.whiteout_is_at(from);
         }
     }
 

@@ -197,14 +197,14 @@ impl<'a> Blind<'a> {
         let (from, to) = (self.pick(&offset).unwrap(), self.pick(&offset).unwrap());
         match self.draw(10) {
             0 | 1 => {
-                let done = fs.write(fh, from, text, 0, true);
+                let done = fs.write(fh, from, text, 0, Some(USER));
                 self.note(done);
             }
             2 => {
                 let set = SetAttr { size: Some(0), ..SetAttr::default() };
                 let done = fs.setattr(USER, node, set, Some(fh));
                 self.note(done);
-                let done = fs.write(fh, 0, text, 0, false);
+                let done = fs.write(fh, 0, text, 0, None);
                 self.note(done);
                 let done = fs.flush(fh, u32::MAX);
                 self.note(done);

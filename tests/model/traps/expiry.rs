@@ -27,7 +27,7 @@ fn commit(fs: &Fs, dir: Node, name: &str, text: &str) {
         Ok(entry) => fs.open(ROOT_USER, Node::from_ino(entry.attr.ino), libc::O_WRONLY | libc::O_TRUNC).unwrap().fh,
         Err(_) => create(fs, dir, name).1,
     };
-    fs.write(fh, 0, text.as_bytes(), 0, false).unwrap();
+    fs.write(fh, 0, text.as_bytes(), 0, None).unwrap();
     fs.flush(fh, 1).unwrap();
     fs.release(fh);
 }

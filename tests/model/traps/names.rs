@@ -89,11 +89,11 @@ fn two_names_of_one_file_stay_two() {
 fn a_file_that_is_replaced_lives_while_it_is_known() {
     let (_, fs) = fresh();
     let (old, fh) = create(&fs, Node::ROOT, "old");
-    fs.write(fh, 0, b"old text", 0, false).unwrap();
+    fs.write(fh, 0, b"old text", 0, None).unwrap();
     file(&fs, Node::ROOT, "new", b"new text");
     fs.rename(ROOT_USER, (Node::ROOT, b"new"), (Node::ROOT, b"old"), REPLACE).unwrap();
     assert_eq!(read_all(&fs, fh), b"old text");
-    fs.write(fh, 0, b"OLD", 0, false).unwrap();
+    fs.write(fh, 0, b"OLD", 0, None).unwrap();
     assert_eq!(read_all(&fs, fh), b"OLD text");
     assert_eq!(attr(&fs, old).nlink, 0);
     assert_eq!(fs.store().usage().inodes, 2);

@@ -45,7 +45,7 @@ fn back(fs: &Fs, top: Node, name: &str) {
 
 fn write(fs: &Fs, file: Node, text: &[u8]) {
     let fh = open(fs, file);
-    fs.write(fh, 0, text, 0, false).unwrap();
+    fs.write(fh, 0, text, 0, None).unwrap();
     fs.release(fh);
 }
 

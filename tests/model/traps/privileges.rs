@@ -22,7 +22,7 @@ fn a_directory_hands_its_group_on() {
     let t = thread(&fs, "t");
     fs.setattr(ROOT_USER, t, SetAttr { mode: Some(0o2775), gid: Some(9), ..SetAttr::default() }, None).unwrap();
     let (entry, opened) = fs.create(USER, t, b"x.json", 0o600, libc::O_RDWR).unwrap();
-    fs.write(opened.fh, 0, b"{}", 0, false).unwrap();
+    fs.write(opened.fh, 0, b"{}", 0, None).unwrap();
     fs.flush(opened.fh, 1).unwrap();
     let found = attr(&fs, node(&entry));
     assert_eq!((found.uid, found.gid, found.perm), (USER.uid, 9, 0o600));
@@ -34,7 +34,7 @@ fn who_changes_a_file_does_not_get_its_privileges() {
     let (_, fs) = fresh();
     let (plain, fh) = create(&fs, Node::ROOT, "f");
     let (_, source) = create(&fs, Node::ROOT, "source");
-    fs.write(source, 0, b"text", 0, false).unwrap();
+    fs.write(source, 0, b"text", 0, None).unwrap();
     let arm = |mode: u32| {
         fs.setattr(ROOT_USER, plain, SetAttr { mode: Some(mode), ..SetAttr::default() }, None).unwrap();
         fs.setxattr(ROOT_USER, plain, b"security.capability", b"x", 0).unwrap();
@@ -47,15 +47,32 @@ fn who_changes_a_file_does_not_get_its_privileges() {
         fs.setattr(caller, plain, SetAttr { size: Some(size), ..SetAttr::default() }, None).unwrap();
     };
     arm(0o6755);
-    fs.write(fh, 0, b"text", 0, true).unwrap();
+    fs.write(fh, 0, b"text", 0, Some(USER)).unwrap();
     disarmed("write", 0o755);
     arm(0o6755);
-    fs.write(fh, 0, b"text", 0, false).unwrap();
+    fs.write(fh, 0, b"text", 0, None).unwrap();
     disarmed("write by root", 0o6755);
-    // Without the group's execute bit, set-group-ID means something else.
+    // Without the group's execute bit, set-group-ID means something else, and is its group's affair.
     arm(0o6745);
-    fs.write(fh, 0, b"text", 0, true).unwrap();
-    disarmed("write", 0o2745);
+    fs.write(fh, 0, b"text", 0, Some(USER)).unwrap();
+    disarmed("write from outside the group", 0o745);
+    fs.setattr(ROOT_USER, plain, SetAttr { gid: Some(USER.gid), ..SetAttr::default() }, None).unwrap();
+    for from_outside in [false, true] {
+        let caller = Caller { gid: USER.gid + u32::from(from_outside), ..USER };
+        let wanted = if from_outside { 0o745 } else { 0o2745 };
+        arm(0o6745);
+        fs.write(fh, 0, b"text", 0, Some(caller)).unwrap();
+        disarmed("write", wanted);
+        arm(0o6745);
+        fs.fallocate(caller, fh, 0, 1, PUNCH).unwrap();
+        disarmed("fallocate", wanted);
+        arm(0o6745);
+        size(caller, 3);
+        disarmed("truncate", wanted);
+        arm(0o6745);
+        fs.setattr(caller, plain, SetAttr { uid: Some(5), ..SetAttr::default() }, None).unwrap();
+        disarmed("chown", wanted);
+    }
     arm(0o6755);
     size(USER, 2);
     disarmed("truncate", 0o755);
@@ -100,7 +117,7 @@ fn nothing_that_is_set_during_the_first_commit_is_lost() {
     for round in 0..300 {
         let (entry, opened) = fs.create(ROOT_USER, t, format!("{round}.json").as_bytes(), 0o600, libc::O_RDWR).unwrap();
         let document = node(&entry);
-        fs.write(opened.fh, 0, b"{}", 0, false).unwrap();
+        fs.write(opened.fh, 0, b"{}", 0, None).unwrap();
         let start = std::sync::Barrier::new(3);
         std::thread::scope(|scope| {
             scope.spawn(|| {

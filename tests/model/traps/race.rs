@@ -89,7 +89,7 @@ fn clients_that_know_nothing_of_each_other() {
 fn a_file_becomes_a_document_under_its_writer() {
     type Operation = fn(&Fs, Node, u64) -> threadfs::fs::Result<()>;
     let operations: [(&str, Operation); 6] = [
-        ("write", |fs, _, fh| fs.write(fh, 0, b"<", 0, false).map(drop)),
+        ("write", |fs, _, fh| fs.write(fh, 0, b"<", 0, None).map(drop)),
         ("ftruncate", |fs, node, fh| {
             fs.setattr(USER, node, SetAttr { size: Some(1), ..SetAttr::default() }, Some(fh)).map(drop)
         }),
@@ -157,7 +157,7 @@ fn a_file_becomes_a_document_while_it_is_opened() {
                 fs.rename(ROOT_USER, (t, b"x.tmp"), (t, b"x.json"), RenameMode::Replace).unwrap();
                 opener.join().unwrap()
             });
-            fs.write(fh, 0, b"<", 0, false).unwrap();
+            fs.write(fh, 0, b"<", 0, None).unwrap();
             assert_eq!(content(&fs, plain), b"[1, 2, 3]", "round {round}: written in place");
             fs.release(fh);
             fs.unlink(ROOT_USER, t, b"x.json").unwrap();
@@ -226,7 +226,7 @@ fn a_document_with_several_creators() {
                         let flags = libc::O_RDWR | libc::O_TRUNC;
                         let (entry, opened) = fs.create(USER, t, b"x.json", 0o644, flags).unwrap();
                         drop(made);
-                        fs.write(opened.fh, 0, format!("[{round}, {client}]").as_bytes(), 0, false).unwrap();
+                        fs.write(opened.fh, 0, format!("[{round}, {client}]").as_bytes(), 0, None).unwrap();
                         if (round + client) % 3 > 0 {
                             fs.flush(opened.fh, u32::MAX).unwrap_or_else(|error| panic!("round {round}: {error}"));
                         }

@@ -38,15 +38,15 @@ struct Tree {
 fn plant(fs: &Fs) -> Tree {
     let (dir, thread) = (mkdir(fs, Node::ROOT, "dir"), thread(fs, "t"));
     let (plain, fh) = create(fs, dir, "plain");
-    fs.write(fh, 0, &[7; 100], 0, false).unwrap();
+    fs.write(fh, 0, &[7; 100], 0, None).unwrap();
     fs.setxattr(ROOT_USER, plain, b"user.old", b"x", 0).unwrap();
     file(fs, dir, "other", b"other");
     mkdir(fs, dir, "empty");
     let document = file(fs, thread, "x.json", b"{}");
     let draft = open(fs, document);
-    fs.write(draft, 0, b"[]", 0, false).unwrap();
+    fs.write(draft, 0, b"[]", 0, None).unwrap();
     let (_, fresh) = create(fs, thread, "new.json");
-    fs.write(fresh, 0, b"[]", 0, false).unwrap();
+    fs.write(fresh, 0, b"[]", 0, None).unwrap();
     file(fs, thread, "valid", b"[2]");
     Tree { dir, thread, plain, fh, document, draft, fresh }
 }
@@ -84,7 +84,7 @@ fn operations() -> Vec<Operation> {
         operation("exchange", name(|t| t.dir, "other", "empty", RenameMode::Exchange)),
         operation("rename to a document", name(|t| t.thread, "valid", "v.json", RenameMode::Replace)),
         operation("rename of a document", name(|t| t.thread, "x.json", "x", RenameMode::Replace)),
-        operation("write", |fs, t| fs.write(t.fh, 50, &[1; 90_000], 0, true).map(drop)),
+        operation("write", |fs, t| fs.write(t.fh, 50, &[1; 90_000], 0, Some(USER)).map(drop)),
         operation("truncate", set(SetAttr { size: Some(1), ..SetAttr::default() })),
         operation("truncate to a larger size", set(SetAttr { size: Some(1 << 30), ..SetAttr::default() })),
         operation("chmod", set(SetAttr { mode: Some(0o4711), ..SetAttr::default() })),
@@ -101,7 +101,7 @@ fn operations() -> Vec<Operation> {
             let document = node(&fs.lookup(t.thread, b"x.json")?);
             assert_eq!(document, t.document);
             let fh = fs.open(USER, document, libc::O_WRONLY | libc::O_TRUNC)?.fh;
-            fs.write(fh, 0, b"{} ", 0, false)?;
+            fs.write(fh, 0, b"{} ", 0, None)?;
             let done = fs.flush(fh, 1);
             fs.release(fh);
             done
@@ -142,7 +142,7 @@ fn a_document_that_could_not_be_begun() {
     engine.accept_writes();
     // Nobody is at it.
     let (entry, opened) = fs.create(USER, t, b"x.json", 0o644, libc::O_RDWR | libc::O_EXCL).unwrap();
-    fs.write(opened.fh, 0, b"{}", 0, false).unwrap();
+    fs.write(opened.fh, 0, b"{}", 0, None).unwrap();
     fs.flush(opened.fh, 1).unwrap();
     fs.release(opened.fh);
     assert_eq!(content(&fs, node(&entry)), b"{}");
@@ -174,14 +174,14 @@ fn a_refused_draft_without_room() {
     let (engine, fs) = fresh();
     let t = thread(&fs, "t");
     let (_, fh) = create(&fs, t, "x.json");
-    fs.write(fh, 0, b"{", 0, false).unwrap();
+    fs.write(fh, 0, b"{", 0, None).unwrap();
     assert_eq!(errno(fs.flush(fh, u32::MAX)), libc::EBADMSG);
     engine.refuse_writes_after(0);
     fs.release(fh);
     engine.accept_writes();
     assert_eq!(fs.status().rejected, 0);
     let (_, fh) = create(&fs, t, "x.json");
-    fs.write(fh, 0, b"{", 0, false).unwrap();
+    fs.write(fh, 0, b"{", 0, None).unwrap();
     fs.release(fh);
     assert_eq!(fs.status().rejected, 1);
     let control = node(&fs.lookup(Node::ROOT, b".threadfs").unwrap());

@@ -60,7 +60,7 @@ fn of_parents_and_of_what_is_in_them() {
     check("exchange", ["mc", "mc", "c"], &|| {
         fs.rename(ROOT_USER, (a, b"s"), (b, b"plain"), RenameMode::Exchange).unwrap();
     });
-    check("write", ["", "", "mc"], &|| done(fs.write(fh, 0, b"text", 0, false).unwrap()));
+    check("write", ["", "", "mc"], &|| done(fs.write(fh, 0, b"text", 0, None).unwrap()));
     check("read", ["", "", ""], &|| done(read_all(&fs, fh)));
     check("truncate", ["", "", "mc"], &|| set(SetAttr { size: Some(1), ..SetAttr::default() }));
     check("chmod", ["", "", "c"], &|| set(SetAttr { mode: Some(0o600), ..SetAttr::default() }));
@@ -75,9 +75,9 @@ fn of_parents_and_of_what_is_in_them() {
     });
     let t = thread(&fs, "t");
     let (_, fh) = create(&fs, t, "x.json");
-    assert_eq!(changes(&fs, &[t], || done(fs.write(fh, 0, b"{}", 0, false).unwrap())), [""]);
+    assert_eq!(changes(&fs, &[t], || done(fs.write(fh, 0, b"{}", 0, None).unwrap())), [""]);
     assert_eq!(changes(&fs, &[t], || fs.flush(fh, 1).unwrap()), ["mc"], "the first commit");
-    fs.write(fh, 0, b"[]", 0, false).unwrap();
+    fs.write(fh, 0, b"[]", 0, None).unwrap();
     assert_eq!(changes(&fs, &[t], || fs.flush(fh, 1).unwrap()), [""], "a further commit");
 }
 
@@ -100,7 +100,7 @@ fn a_read_is_noted_when_it_tells_something() {
     content(&fs, plain);
     assert_eq!(attr(&fs, plain).atime, first, "a further read");
     let fh = open(&fs, plain);
-    fs.write(fh, 0, b"TEXT", 0, false).unwrap();
+    fs.write(fh, 0, b"TEXT", 0, None).unwrap();
     assert_eq!(attr(&fs, plain).atime, first, "a write is no read");
     content(&fs, plain);
     let second = attr(&fs, plain).atime;
