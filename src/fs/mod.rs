@@ -6,6 +6,7 @@
 mod acl;
 mod atime;
 mod attr;
+mod attributes;
 mod document;
 mod error;
 mod escape;

@@ -10,7 +10,6 @@ use super::file::{CAPABILITY, SetId, drop_suidgid};
 use super::node::Node;
 use super::rules::Role;
 use crate::store::record::{Inode, Kind, Timestamp};
-use crate::store::{Records, key};
 
 impl Fs {
     /// Changes attributes, in one transaction. `fh` is the open file that the change came
@@ -64,7 +63,7 @@ impl Fs {
         }
         if set != SetAttr::default() {
             let mut txn = self.store.begin(&[node.realm])?;
-            let (mut inode, orphan) = self.load_in(&txn, node)?;
+            let (mut inode, mut attributes) = self.load_in(&txn, node)?;
             if let Some(size) = set.size {
                 if inode.kind == Kind::File && self.present_role(node)? == Role::Document {
                     // A rename made it a document just now, under the same lock.
@@ -72,21 +71,21 @@ impl Fs {
                     return self.setattr(caller, node, set, fh);
                 }
                 // Truncating takes the privileges away that an unprivileged writer must not keep.
-                self.resize_in(&mut txn, node, &mut inode, size, SetId::GoesUnless(caller))?;
+                self.resize_in(&mut txn, node, (&mut inode, &mut attributes), size, SetId::GoesUnless(caller))?;
             }
             if set.uid.is_some() || set.gid.is_some() {
-                self.drop_capability(&mut txn, node, &mut inode)?;
+                self.drop_capability(&mut txn, node, &mut inode, &mut attributes)?;
             }
             change(caller, &mut inode, &set, mtime);
             inode.ctime = now;
             if set.mode.is_some()
                 && inode.xattrs > 0
-                && let Some(list) = txn.xattr(node.realm, node.local, acl::ACCESS)?
+                && let Some(list) = attributes.get(&txn, node, acl::ACCESS)?
             {
                 let list = acl::follow_mode(&list, inode.perm)?;
-                txn.put_record(key::xattr(node.realm, node.local, acl::ACCESS), &list)?;
+                attributes.put(&mut txn, node, acl::ACCESS, Some(&list))?;
             }
-            self.save_in(&mut txn, node, &inode, orphan)?;
+            self.save_in(&mut txn, node, &inode, attributes)?;
             if let Some(atime) = atime {
                 let (key, value) = self.atime_record(node, atime);
                 txn.put_plain(key, value);

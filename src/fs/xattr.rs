@@ -6,8 +6,8 @@ use super::attr::Caller;
 use super::error::{Result, refuse};
 use super::file::CAPABILITY;
 use super::node::Node;
+use crate::store::Records;
 use crate::store::record::{Inode, Timestamp};
-use crate::store::{Records, key};
 
 /// Longest name, XATTR_NAME_MAX of limits.h.
 const NAME_MAX: usize = 255;
@@ -33,7 +33,13 @@ impl Fs {
         let pending = self.with_pending(node, |pending| pending.xattrs.get(name).cloned());
         let value = match pending {
             Some(value) => value,
-            None => self.store.reader().xattr(node.realm, node.local, name)?,
+            None => {
+                let reader = self.store.reader();
+                match reader.xattr(node.realm, node.local, name)? {
+                    Some(value) => Some(value),
+                    None => self.attributes(&reader, node)?.get(&reader, node, name)?,
+                }
+            }
         };
         match value {
             Some(value) => Ok(value),
@@ -53,7 +59,10 @@ impl Fs {
         let pending = self.with_pending(node, |pending| pending.xattrs.keys().cloned().collect());
         let names: Vec<Vec<u8>> = match pending {
             Some(names) => names,
-            None => self.store.reader().xattr_names(node.realm, node.local)?,
+            None => {
+                let reader = self.store.reader();
+                self.attributes(&reader, node)?.names(&reader, node)?
+            }
         };
         for name in names {
             list.extend_from_slice(&name);
@@ -114,23 +123,22 @@ impl Fs {
             return done;
         }
         let mut txn = self.store.begin(&[node.realm])?;
-        let Some(mut inode) = txn.inode(node.realm, node.local)? else { return refuse(libc::EOPNOTSUPP) };
-        let is_new = check_set(&txn.xattr_names(node.realm, node.local)?, name, flags)?;
-        let key = key::xattr(node.realm, node.local, name);
+        let (mut inode, mut attributes) = self.load_in(&txn, node)?;
+        let is_new = check_set(&attributes.names(&txn, node)?, name, flags)?;
         match (stored(&mut inode)?, is_new) {
             (Some(value), _) => {
-                txn.put_record(key, &value)?;
+                attributes.put(&mut txn, node, name, Some(&value))?;
                 inode.xattrs += u32::from(is_new);
                 txn.grow((name.len() + value.len()) as u64);
             }
             (None, false) => {
-                txn.delete_record(key)?;
+                attributes.put(&mut txn, node, name, None)?;
                 inode.xattrs = inode.xattrs.saturating_sub(1);
             }
             (None, true) => {}
         }
         inode.ctime = Timestamp::now();
-        txn.put_inode(node.realm, node.local, &inode)?;
+        self.save_in(&mut txn, node, &inode, attributes)?;
         self.commit(txn)
     }
 
@@ -151,14 +159,14 @@ impl Fs {
             return removed.map_or_else(absent, |_| Ok(()));
         }
         let mut txn = self.store.begin(&[node.realm])?;
-        let Some(mut inode) = txn.inode(node.realm, node.local)? else { return absent() };
-        if txn.xattr(node.realm, node.local, name)?.is_none() {
+        let (mut inode, mut attributes) = self.load_in(&txn, node)?;
+        if attributes.get(&txn, node, name)?.is_none() {
             return absent();
         }
         inode.xattrs = inode.xattrs.saturating_sub(1);
         inode.ctime = Timestamp::now();
-        txn.delete_record(key::xattr(node.realm, node.local, name))?;
-        txn.put_inode(node.realm, node.local, &inode)?;
+        attributes.put(&mut txn, node, name, None)?;
+        self.save_in(&mut txn, node, &inode, attributes)?;
         self.commit(txn)
     }
 }

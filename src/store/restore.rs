@@ -168,7 +168,7 @@ impl<'t, 's, 'r> Restore<'t, 's, 'r> {
                     let owner = self.owner(then.file_of(ino))?;
                     match owner {
                         // A restore made it anew before: it still is what it was.
-                        Some(owner) if !owner.is_orphan && self.is_same(ino, &then, &owner)? => {
+                        Some(owner) if !owner.is_orphan() && self.is_same(ino, &then, &owner)? => {
                             self.renumbered.insert(ino, owner.ino);
                             if then.is_dir() {
                                 directories.push((ino, owner.ino, then));

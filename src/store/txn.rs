@@ -11,7 +11,7 @@ use parking_lot::{ArcRwLockReadGuard, RawRwLock, RwLock};
 
 use super::realm::StateGuard;
 use super::record::{Dirent, Header, Inode, Layer, RealmRecord, Timestamp, Usage};
-use super::{Epoch, Error, HOME, Local, NO_REALMS, ROOT, Realm, RealmId, RealmState, Result, Store, key};
+use super::{Epoch, Error, HOME, Local, NO_REALMS, ROOT, Realm, RealmId, RealmState, Records, Result, Store, key};
 use crate::engine::{Batch, Keyspace};
 
 /// Inode numbers are set aside in runs: a run is lost in a crash, and only the run costs a write.
@@ -238,6 +238,18 @@ impl Txn<'_> {
     /// Removes a value in the `data` keyspace that is no chunk.
     pub fn delete_data(&mut self, key: Vec<u8>) {
         self.batch.delete(Keyspace::Data, key);
+    }
+
+    /// Removes all extended attributes of an inode, and gives them.
+    pub fn take_xattrs(&mut self, realm: RealmId, ino: Local) -> Result<BTreeMap<Vec<u8>, Vec<u8>>> {
+        let mut taken = BTreeMap::new();
+        for name in self.xattr_names(realm, ino)? {
+            if let Some(value) = self.xattr(realm, ino, &name)? {
+                self.delete_record(key::xattr(realm, ino, &name))?;
+                taken.insert(name, value);
+            }
+        }
+        Ok(taken)
     }
 
     /// Sets an inode.

@@ -24,6 +24,41 @@ fn an_unlinked_file_lives_as_long_as_it_is_open() {
 }
 
 #[test]
+fn the_attributes_of_what_has_no_name_any_more() {
+    let mount = Mount::new();
+    mount.make("threads/t");
+    let actor = mount.actor();
+    let make = "pathlib.Path('f').write_text('text'); fd = os.open('f', os.O_RDWR)";
+    let give = "os.setxattr(fd, 'user.a', b'1'); os.setxattr(fd, 'security.capability', bytes.fromhex('0100000201000000') + bytes(12))";
+    let unlinked = format!("{make}; {give}; os.unlink('f')");
+    let replaced = format!("{make}; {give}; pathlib.Path('g').write_text('new'); os.rename('g', 'f')");
+    let removed = "os.makedirs('d'); fd = os.open('d', os.O_RDONLY); os.setxattr(fd, 'user.a', b'1'); os.rmdir('d')";
+    for (what, has_capability) in [(unlinked.as_str(), true), (&replaced, true), (removed, false)] {
+        actor.run(&format!("os.chdir({:?}); {what}", mount.path));
+        actor.run("os.setxattr(fd, 'user.b', b'2' * 5000); os.setxattr(fd, 'user.a', b'3', os.XATTR_REPLACE)");
+        assert_eq!(actor.fails("os.setxattr(fd, 'user.b', b'', os.XATTR_CREATE)"), "EEXIST", "{what}");
+        assert_eq!(actor.fails("os.getxattr(fd, 'user.none')"), "ENODATA", "{what}");
+        let named = |names: &str| assert_eq!(actor.text("' '.join(sorted(os.listxattr(fd)))"), names, "{what}");
+        named(if has_capability { "security.capability user.a user.b" } else { "user.a user.b" });
+        assert!(actor.is("os.getxattr(fd, 'user.a') == b'3' and os.getxattr(fd, 'user.b') == b'2' * 5000"));
+        if has_capability {
+            actor.run("os.pwrite(fd, b'TEXT', 0)");
+            named("user.a user.b");
+        }
+        actor.run("os.fchmod(fd, 0o700); os.removexattr(fd, 'user.b')");
+        assert_eq!(actor.fails("os.removexattr(fd, 'user.b')"), "ENODATA", "{what}");
+        named("user.a");
+        actor.run("os.close(fd)");
+    }
+    // What a restore puts another file in place of.
+    actor.run("os.chdir('threads/t'); pathlib.Path('f').write_text('1'); os.mkdir('.snapshots/s')");
+    actor.run("fd = os.open('f', os.O_RDWR); os.setxattr(fd, 'user.a', b'1'); os.pwrite(fd, b'2', 0)");
+    mount.threadfs(&["restore", "t", "s"]).ok();
+    assert!(actor.is("os.listxattr('f') == [] and os.listxattr(fd) == ['user.a'] and os.pread(fd, 9, 0) == b'2'"));
+    drop(actor);
+}
+
+#[test]
 fn space_of_an_open_orphan_is_freed_with_its_last_descriptor() {
     let mount = Mount::new();
     let actor = mount.actor();

@@ -37,7 +37,10 @@ fn delete(store: &Store, id: RealmId, kept: bool) {
     } else {
         txn.drop_snapshots(id).unwrap();
     }
-    txn.put_plain(key::numbered(key::tag::ORPHAN, id, ROOT.0), Orphan { inode: root }.encode());
+    txn.put_plain(
+        key::numbered(key::tag::ORPHAN, id, ROOT.0),
+        Orphan { inode: root, xattrs: Default::default() }.encode(),
+    );
     txn.retire_realm(id).unwrap();
     txn.commit().unwrap();
     let mut txn = store.begin(&[id]).unwrap();

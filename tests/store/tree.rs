@@ -105,13 +105,10 @@ impl Tree {
         if inode.nlink > 0 {
             txn.put_inode(ino_realm, ino, &inode).unwrap();
         } else {
-            for name in txn.xattr_names(ino_realm, ino).unwrap() {
-                txn.delete_record(key::xattr(ino_realm, ino, &name)).unwrap();
-            }
-            inode.xattrs = 0;
+            let xattrs = txn.take_xattrs(ino_realm, ino).unwrap();
             txn.add_usage(ino_realm, -1, -(inode.allocated as i64)).unwrap();
             txn.delete_record(key::inode(ino_realm, ino)).unwrap();
-            txn.put_plain(key::numbered(key::tag::ORPHAN, ino_realm, ino.0), Orphan { inode }.encode());
+            txn.put_plain(key::numbered(key::tag::ORPHAN, ino_realm, ino.0), Orphan { inode, xattrs }.encode());
         }
         if let Target::Thread(thread) = dirent.target {
             txn.retire_realm(thread).unwrap();

@@ -86,16 +86,16 @@ impl Fs {
             let kept = self.add_version(&mut txn, node, None, &inode, pid)?;
             (inode, kept)
         } else {
-            let (mut inode, orphan) = self.load_in(&txn, node)?;
+            let (mut inode, mut attributes) = self.load_in(&txn, node)?;
             let replaced = inode.clone();
             txn.begin_generation(realm, &mut inode)?;
             txn.write_content(realm, node.local, &mut inode, 0, &draft.bytes)?;
             stamp(&mut inode);
             if draft.drops_capability {
-                self.drop_capability(&mut txn, node, &mut inode)?;
+                self.drop_capability(&mut txn, node, &mut inode, &mut attributes)?;
             }
             let kept = self.add_version(&mut txn, node, Some(&replaced), &inode, pid)?;
-            self.save_in(&mut txn, node, &inode, orphan)?;
+            self.save_in(&mut txn, node, &inode, attributes)?;
             (inode, kept)
         };
         let reason = self.takes_snapshots(realm).then(|| {

@@ -38,7 +38,7 @@ impl Fs {
         loop {
             let Some(mut txn) = self.begin_in_place(&handle)? else { return refuse(libc::EOPNOTSUPP) };
             let node = handle.node();
-            let (mut inode, orphan) = self.load_in(&txn, node)?;
+            let (mut inode, mut attributes) = self.load_in(&txn, node)?;
             if inode.kind != Kind::File {
                 return refuse(libc::ENODEV);
             }
@@ -56,8 +56,8 @@ impl Fs {
             }
             // What the mode loses, it loses with the last step.
             let setid = if is_last { SetId::GoesUnless(caller) } else { SetId::Stays };
-            self.content_changed(&mut txn, node, &mut inode, setid)?;
-            self.save_in(&mut txn, node, &inode, orphan)?;
+            self.content_changed(&mut txn, node, &mut inode, &mut attributes, setid)?;
+            self.save_in(&mut txn, node, &inode, attributes)?;
             self.commit(txn)?;
             if is_last {
                 self.tell_of_mode(node, perm, &inode);

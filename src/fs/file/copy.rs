@@ -27,7 +27,7 @@ impl Fs {
         let Some(mut txn) = self.begin_in_place(&target)? else { return refuse(libc::EXDEV) };
         let realm = target_node.realm;
         let (source_inode, _) = self.load_in(&txn, source_node)?;
-        let (mut inode, orphan) = self.load_in(&txn, target_node)?;
+        let (mut inode, mut attributes) = self.load_in(&txn, target_node)?;
         let length = length.min(STEP).min(source_inode.size.saturating_sub(from.1));
         if length == 0 {
             return Ok(0);
@@ -44,8 +44,8 @@ impl Fs {
         self.store.view().read_content(&content, from.1, &mut buffer)?;
         txn.write_content(realm, target_node.local, &mut inode, to.1, &buffer)?;
         let perm = inode.perm;
-        self.content_changed(&mut txn, target_node, &mut inode, SetId::GoesUnless(caller))?;
-        self.save_in(&mut txn, target_node, &inode, orphan)?;
+        self.content_changed(&mut txn, target_node, &mut inode, &mut attributes, SetId::GoesUnless(caller))?;
+        self.save_in(&mut txn, target_node, &inode, attributes)?;
         txn.grow(length);
         self.commit(txn)?;
         self.tell_of_mode(target_node, perm, &inode);

@@ -2,10 +2,11 @@
 //! set-group-ID bits, and its capabilities.
 
 use crate::fs::attr::Caller;
+use crate::fs::attributes::Attributes;
 use crate::fs::error::Result;
 use crate::fs::{Fs, Node};
+use crate::store::Txn;
 use crate::store::record::{Inode, Kind};
-use crate::store::{Records, Txn, key};
 
 const SETUID: u16 = libc::S_ISUID as u16;
 pub(in crate::fs) const SETGID: u16 = libc::S_ISGID as u16;
@@ -59,9 +60,15 @@ impl Fs {
         }
     }
 
-    pub(in crate::fs) fn drop_capability(&self, txn: &mut Txn<'_>, node: Node, inode: &mut Inode) -> Result<()> {
-        if inode.xattrs > 0 && txn.xattr(node.realm, node.local, CAPABILITY)?.is_some() {
-            txn.delete_record(key::xattr(node.realm, node.local, CAPABILITY))?;
+    pub(in crate::fs) fn drop_capability(
+        &self,
+        txn: &mut Txn<'_>,
+        node: Node,
+        inode: &mut Inode,
+        attributes: &mut Attributes,
+    ) -> Result<()> {
+        if inode.xattrs > 0 && attributes.get(txn, node, CAPABILITY)?.is_some() {
+            attributes.put(txn, node, CAPABILITY, None)?;
             inode.xattrs -= 1;
         }
         Ok(())

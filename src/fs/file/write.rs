@@ -2,6 +2,7 @@
 
 use super::{CUT, SetId};
 use crate::fs::attr::Caller;
+use crate::fs::attributes::Attributes;
 use crate::fs::error::{Result, refuse};
 use crate::fs::handle::Handle;
 use crate::fs::names;
@@ -28,7 +29,7 @@ impl Fs {
             return Ok(size);
         };
         let node = handle.node();
-        let (mut inode, orphan) = self.load_in(&txn, node)?;
+        let (mut inode, mut attributes) = self.load_in(&txn, node)?;
         let perm = inode.perm;
         // The kernel's idea of the end may be old; an append goes to the real one.
         let offset = if append { inode.size } else { offset };
@@ -36,8 +37,8 @@ impl Fs {
             return refuse(libc::EFBIG);
         }
         txn.write_content(node.realm, node.local, &mut inode, offset, data)?;
-        self.content_changed(&mut txn, node, &mut inode, setid)?;
-        self.save_in(&mut txn, node, &inode, orphan)?;
+        self.content_changed(&mut txn, node, &mut inode, &mut attributes, setid)?;
+        self.save_in(&mut txn, node, &inode, attributes)?;
         txn.grow(data.len() as u64);
         if flags & (libc::O_SYNC | libc::O_DSYNC) != 0 {
             txn.set_durable(true);
@@ -71,6 +72,7 @@ impl Fs {
         txn: &mut Txn<'_>,
         node: Node,
         inode: &mut Inode,
+        attributes: &mut Attributes,
         setid: SetId,
     ) -> Result<()> {
         let now = Timestamp::now();
@@ -82,7 +84,7 @@ impl Fs {
             // was its newest version is no version any more.
             txn.delete_plain(key::version(node.realm, inode.file_of(node.local), inode.version));
         }
-        self.drop_capability(txn, node, inode)
+        self.drop_capability(txn, node, inode, attributes)
     }
 
     /// Sets the size of a regular file; false, and nothing changes, when it is a document.
@@ -94,10 +96,10 @@ impl Fs {
         if self.present_role(node)? == Role::Document {
             return Ok(false);
         }
-        let (mut inode, orphan) = self.load_in(&txn, node)?;
+        let (mut inode, mut attributes) = self.load_in(&txn, node)?;
         let perm = inode.perm;
-        self.resize_in(&mut txn, node, &mut inode, size, setid)?;
-        self.save_in(&mut txn, node, &inode, orphan)?;
+        self.resize_in(&mut txn, node, (&mut inode, &mut attributes), size, setid)?;
+        self.save_in(&mut txn, node, &inode, attributes)?;
         self.commit(txn)?;
         self.tell_of_mode(node, perm, &inode);
         Ok(true)
@@ -113,14 +115,14 @@ impl Fs {
         }
         loop {
             let mut txn = self.store.begin(&[node.realm])?;
-            let (mut inode, orphan) = self.load_in(&txn, node)?;
+            let (mut inode, mut attributes) = self.load_in(&txn, node)?;
             let next = inode.size.saturating_sub(1) / CUT * CUT;
             if !is_large(&inode) || next <= size || self.present_role(node)? == Role::Document {
                 return Ok(());
             }
             // What the mode loses, it loses with the last step.
-            self.resize_in(&mut txn, node, &mut inode, next, SetId::Stays)?;
-            self.save_in(&mut txn, node, &inode, orphan)?;
+            self.resize_in(&mut txn, node, (&mut inode, &mut attributes), next, SetId::Stays)?;
+            self.save_in(&mut txn, node, &inode, attributes)?;
             self.commit(txn)?;
         }
     }
@@ -129,7 +131,7 @@ impl Fs {
         &self,
         txn: &mut Txn<'_>,
         node: Node,
-        inode: &mut Inode,
+        (inode, attributes): (&mut Inode, &mut Attributes),
         size: u64,
         setid: SetId,
     ) -> Result<()> {
@@ -145,6 +147,6 @@ impl Fs {
             txn.grow(names::NAME_MAX as u64);
         }
         txn.resize_content(node.realm, node.local, inode, size)?;
-        self.content_changed(txn, node, inode, setid)
+        self.content_changed(txn, node, inode, attributes, setid)
     }
 }

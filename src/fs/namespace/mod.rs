@@ -16,6 +16,7 @@ pub use list::ListEntry;
 pub use rename::RenameMode;
 
 use super::attr::Attr;
+use super::attributes::Attributes;
 use super::error::{Result, refuse};
 use super::node::Node;
 use super::rules::Role;
@@ -87,25 +88,29 @@ impl Fs {
         }
     }
 
-    /// The same within a transaction; the second value says whether it has no name any more.
-    pub(super) fn load_in(&self, txn: &Txn<'_>, node: Node) -> Result<(Inode, bool)> {
+    /// The same within a transaction, with its attributes: for an inode without a name they are here.
+    pub(super) fn load_in(&self, txn: &Txn<'_>, node: Node) -> Result<(Inode, Attributes)> {
         if let Some(inode) = txn.inode(node.realm, node.local)? {
-            return Ok((inode, false));
+            return Ok((inode, Attributes::Records));
         }
         match self.store.reader().raw().get(crate::engine::Keyspace::Meta, &orphan_key(node))? {
-            Some(bytes) => Ok((Orphan::decode(&bytes)?.inode, true)),
+            Some(bytes) => {
+                let Orphan { inode, xattrs } = Orphan::decode(&bytes)?;
+                Ok((inode, Attributes::Orphan(xattrs)))
+            }
             None => refuse(libc::ESTALE),
         }
     }
 
     /// Writes back what [`Fs::load_in`] gave.
-    pub(super) fn save_in(&self, txn: &mut Txn<'_>, node: Node, inode: &Inode, orphan: bool) -> Result<()> {
-        if orphan {
-            txn.put_plain(orphan_key(node), Orphan { inode: inode.clone() }.encode());
-            Ok(())
-        } else {
-            Ok(txn.put_inode(node.realm, node.local, inode)?)
+    pub(super) fn save_in(&self, txn: &mut Txn<'_>, node: Node, inode: &Inode, attributes: Attributes) -> Result<()> {
+        match attributes {
+            Attributes::Records => txn.put_inode(node.realm, node.local, inode)?,
+            Attributes::Orphan(xattrs) => {
+                txn.put_plain(orphan_key(node), Orphan { inode: inode.clone(), xattrs }.encode());
+            }
         }
+        Ok(())
     }
 
     /// The attributes of an inode as the kernel gets them.

@@ -1,5 +1,7 @@
 //! UNLINK and RMDIR.
 
+use std::collections::BTreeMap;
+
 use super::{dir_changed, orphan_key};
 use crate::fs::attr::Caller;
 use crate::fs::error::{Result, refuse};
@@ -111,14 +113,9 @@ impl Fs {
             return Ok(None);
         }
         txn.add_usage(node.realm, -1, -(inode.allocated as i64))?;
-        if inode.xattrs > 0 {
-            for name in txn.xattr_names(node.realm, node.local)? {
-                txn.delete_record(key::xattr(node.realm, node.local, &name))?;
-            }
-            inode.xattrs = 0;
-        }
+        let xattrs = if inode.xattrs > 0 { txn.take_xattrs(node.realm, node.local)? } else { BTreeMap::new() };
         txn.delete_record(key::inode(node.realm, node.local))?;
-        txn.put_plain(orphan_key(node), Orphan { inode }.encode());
+        txn.put_plain(orphan_key(node), Orphan { inode, xattrs }.encode());
         if let Target::Thread(realm) = dirent.target {
             self.end_thread(txn, realm, (dir, name), caller, now)?;
         }

@@ -155,7 +155,7 @@ impl Checker<'_> {
         self.pairs(Keyspace::Meta, &key::of_realm(tag::ORPHAN, realm), &mut |key, value| {
             let Some(ino) = key::number_of(key).map(Local) else { return Ok(()) };
             let what = inode(realm, ino);
-            let Some(Orphan { inode }) = self.sound(Orphan::decode(value), || format!("orphan {what}"))? else {
+            let Some(Orphan { inode, xattrs }) = self.sound(Orphan::decode(value), || format!("orphan {what}"))? else {
                 return Ok(());
             };
             if inode.nlink != 0 {
@@ -171,6 +171,9 @@ impl Checker<'_> {
             let links = reader.links(realm, realm, ino);
             if self.sound(links, || format!("links of {what}"))?.is_some_and(|links| !links.is_empty()) {
                 self.problem(format!("orphan {what} has a name"));
+            }
+            if inode.xattrs as usize != xattrs.len() {
+                self.problem(format!("orphan {what} counts {} attributes, and has {}", inode.xattrs, xattrs.len()));
             }
             aside.orphans.insert(ino, inode);
             Ok(())

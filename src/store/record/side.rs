@@ -1,5 +1,7 @@
 //! The smaller records beside the tree.
 
+use std::collections::BTreeMap;
+
 use super::{Inode, Timestamp};
 use crate::store::codec::{Decoder, Encoder};
 use crate::store::{Epoch, Result};
@@ -74,17 +76,30 @@ impl VersionRecord {
 pub struct Orphan {
     /// The inode as it was, with no links.
     pub inode: Inode,
+    /// Its extended attributes, which are no records of their own any more.
+    pub xattrs: BTreeMap<Vec<u8>, Vec<u8>>,
 }
 
 impl Orphan {
     /// The record.
     pub fn encode(&self) -> Vec<u8> {
-        self.inode.encode()
+        let mut out = Encoder::new();
+        out.bytes(&self.inode.encode()).number(self.xattrs.len() as u64);
+        for (name, value) in &self.xattrs {
+            out.bytes(name).bytes(value);
+        }
+        out.finish()
     }
 
     /// Reads a record.
     pub fn decode(bytes: &[u8]) -> Result<Orphan> {
-        Ok(Orphan { inode: Inode::decode(bytes)? })
+        let mut read = Decoder::new(bytes, "orphan");
+        let inode = Inode::decode(read.bytes()?)?;
+        let mut xattrs = BTreeMap::new();
+        for _ in 0..read.number()? {
+            xattrs.insert(read.bytes()?.to_vec(), read.bytes()?.to_vec());
+        }
+        Ok(Orphan { inode, xattrs })
     }
 }
 

@@ -4,7 +4,7 @@ use crate::store::codec::{Decoder, Encoder};
 use crate::store::{Error, Result};
 
 /// The format that this program writes. 1 had reverse links that forks could not inherit.
-pub const FORMAT: u64 = 3;
+pub const FORMAT: u64 = 4;
 
 /// The store's first record.
 #[derive(Debug, Clone, PartialEq, Eq)]

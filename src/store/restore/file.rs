@@ -1,5 +1,6 @@
 //! Files, and what else is no directory in place: whether one differs, and how it becomes what it was.
 
+use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
 use super::Restore;
@@ -25,7 +26,14 @@ fn links(inode: &Inode) -> impl PartialEq + use<> {
 pub(super) struct Owner {
     pub(super) ino: Local,
     inode: Inode,
-    pub(super) is_orphan: bool,
+    /// Of one without a name: its attributes.
+    orphan: Option<BTreeMap<Vec<u8>, Vec<u8>>>,
+}
+
+impl Owner {
+    pub(super) fn is_orphan(&self) -> bool {
+        self.orphan.is_some()
+    }
 }
 
 impl Restore<'_, '_, '_> {
@@ -33,12 +41,12 @@ impl Restore<'_, '_, '_> {
     pub(super) fn owner(&self, file: Local) -> Result<Option<Owner>> {
         for ino in self.txn.store.owners(self.realm, file)? {
             if let Some(inode) = self.txn.inode(self.realm, ino)?.filter(|inode| inode.file_of(ino) == file) {
-                return Ok(Some(Owner { ino, inode, is_orphan: false }));
+                return Ok(Some(Owner { ino, inode, orphan: None }));
             }
             let orphan = self.past.raw().get(Keyspace::Meta, &key::numbered(tag::ORPHAN, self.realm, ino.0))?;
-            let inode = orphan.map(|bytes| Orphan::decode(&bytes)).transpose()?.map(|orphan| orphan.inode);
-            if let Some(inode) = inode.filter(|inode| inode.file_of(ino) == file) {
-                return Ok(Some(Owner { ino, inode, is_orphan: true }));
+            let orphan = orphan.map(|bytes| Orphan::decode(&bytes)).transpose()?;
+            if let Some(Orphan { inode, xattrs }) = orphan.filter(|orphan| orphan.inode.file_of(ino) == file) {
+                return Ok(Some(Owner { ino, inode, orphan: Some(xattrs) }));
             }
         }
         Ok(None)
@@ -137,10 +145,10 @@ impl Restore<'_, '_, '_> {
             // Before anything is written: with no snapshot in the transaction nothing else keeps what
             // those go on with that have it open.
             let owner = match owner {
-                Some(Owner { ino, mut inode, is_orphan }) => {
+                Some(Owner { ino, mut inode, orphan }) => {
                     let had = inode.clone();
                     self.txn.set_apart(realm, ino, &mut inode)?;
-                    Some((Owner { ino, inode, is_orphan }, had))
+                    Some((Owner { ino, inode, orphan }, had))
                 }
                 None => None,
             };
@@ -197,13 +205,13 @@ impl Restore<'_, '_, '_> {
     /// The inode that had a content until now goes on with a copy, if somebody has it open. What
     /// was its own generation, and is no version, is garbage.
     fn leave(&mut self, owner: Owner, had: Inode, taken: u64) -> Result<()> {
-        let Owner { ino, inode, is_orphan } = owner;
+        let Owner { ino, inode, orphan } = owner;
         if had.generation != taken && !self.is_version(&Content::of(self.realm, ino, &had))? {
             self.txn.drop_generation(self.realm, ino, &had)?;
         }
         self.replaced.insert(ino);
-        if is_orphan {
-            self.txn.put_plain(key::numbered(tag::ORPHAN, self.realm, ino.0), Orphan { inode }.encode());
+        if let Some(xattrs) = orphan {
+            self.txn.put_plain(key::numbered(tag::ORPHAN, self.realm, ino.0), Orphan { inode, xattrs }.encode());
             return Ok(());
         }
         self.bury(ino, inode)
@@ -213,16 +221,12 @@ impl Restore<'_, '_, '_> {
     pub(super) fn bury(&mut self, ino: Local, mut inode: Inode) -> Result<()> {
         let realm = self.realm;
         self.txn.add_usage(realm, -1, -(inode.allocated as i64))?;
-        if inode.xattrs > 0 {
-            for name in self.txn.xattr_names(realm, ino)? {
-                self.txn.delete_record(key::xattr(realm, ino, &name))?;
-            }
-        }
+        let xattrs = if inode.xattrs > 0 { self.txn.take_xattrs(realm, ino)? } else { BTreeMap::new() };
         self.txn.delete_record(key::inode(realm, ino))?;
         self.buried.insert(inode.file_of(ino));
-        (inode.nlink, inode.xattrs) = (0, 0);
+        inode.nlink = 0;
         self.done.moved_directories |= inode.is_dir();
-        self.txn.put_plain(key::numbered(tag::ORPHAN, realm, ino.0), Orphan { inode }.encode());
+        self.txn.put_plain(key::numbered(tag::ORPHAN, realm, ino.0), Orphan { inode, xattrs }.encode());
         self.done.gone.push(ino);
         Ok(())
     }

@@ -167,7 +167,7 @@ impl Restore<'_, '_, '_> {
     /// Whether an inode is what another number was.
     fn is_it(&self, then: Local, inode: &Inode, ino: Local) -> Result<bool> {
         match self.owner(inode.file_of(then))? {
-            Some(owner) if owner.ino == ino && !owner.is_orphan => self.is_same(then, inode, &owner),
+            Some(owner) if owner.ino == ino && !owner.is_orphan() => self.is_same(then, inode, &owner),
             _ => Ok(false),
         }
     }
@@ -273,7 +273,7 @@ impl Restore<'_, '_, '_> {
             _ if inode.kind != Kind::File => false,
             // One that was open, and was removed just now, goes on with it.
             None => !self.buried.contains(&inode.file_of(then)),
-            Some(owner) if owner.is_orphan => true,
+            Some(owner) if owner.is_orphan() => true,
             Some(owner) => replaced == Some(owner.ino),
         };
         let parent = if inode.is_dir() { place.dir } else { inode.parent };

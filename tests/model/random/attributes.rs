@@ -122,9 +122,6 @@ impl World {
         if length > XATTR_MAX {
             wrong.push(libc::E2BIG);
         }
-        if !self.tree.is_named(id) && self.tree.get(id).pending.is_none() {
-            wrong.push(libc::EOPNOTSUPP);
-        }
         if old.is_some() && flags & libc::XATTR_CREATE != 0 {
             wrong.push(libc::EEXIST);
         }

@@ -40,12 +40,9 @@ impl World {
         id
     }
 
-    /// A file lost a name. With the last one its extended attributes go: see docs/semantics.md.
+    /// A file lost a name.
     pub fn lost_name(&mut self, id: Id) {
         self.status_changed(id);
-        if !self.tree.is_named(id) {
-            self.tree.get_mut(id).xattrs.clear();
-        }
     }
 
     /// A new inode, not yet in the tree: its owner is the caller, and in a directory with the

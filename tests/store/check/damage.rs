@@ -227,9 +227,12 @@ fn content() {
 
 #[test]
 fn orphans_versions_and_drafts() {
-    let orphan = |inode: Inode| Orphan { inode }.encode();
+    let orphan = |inode: Inode| Orphan { inode, xattrs: Default::default() }.encode();
     let key = |s: &Sick| key::numbered(tag::ORPHAN, s.thread, s.orphan.0);
     named("counts 1 names", |s| s.put(META, key(s), orphan(file())));
+    named("counts 2 attributes, and has 0", |s| {
+        s.put(META, key(s), orphan(Inode { nlink: 0, xattrs: 2, ..file() }));
+    });
     named("belong to nothing", |s| s.delete(META, key(s)));
     named("is an orphan and in the tree", |s| {
         let inode = Inode { nlink: 0, ..file() };

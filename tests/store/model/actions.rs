@@ -222,7 +222,10 @@ impl Doing<'_, '_> {
                 self.txn.add_usage(id, -1, -(inode.allocated as i64)).unwrap();
                 self.txn.delete_record(key::inode(id, ino)).unwrap();
                 inode.nlink = 0;
-                self.txn.put_plain(orphan_key(id, ino), Orphan { inode: inode.clone() }.encode());
+                self.txn.put_plain(
+                    orphan_key(id, ino),
+                    Orphan { inode: inode.clone(), xattrs: Default::default() }.encode(),
+                );
                 self.realm.live.set_usage(-1, -(inode.allocated as i64));
                 self.realm.live.files.remove(&ino);
                 self.realm.live.records.remove(&key::record_part(&key::inode(id, ino)));
@@ -258,7 +261,8 @@ impl Doing<'_, '_> {
         let data = content(40, fill);
         self.txn.write_content(self.id, ino, inode, u64::from(offset), &data).unwrap();
         overwrite(bytes, offset, &data);
-        self.txn.put_plain(orphan_key(self.id, ino), Orphan { inode: inode.clone() }.encode());
+        self.txn
+            .put_plain(orphan_key(self.id, ino), Orphan { inode: inode.clone(), xattrs: Default::default() }.encode());
     }
 }
 
