@@ -15,6 +15,7 @@ mod containers;
 mod editors;
 mod full_disk;
 mod git;
+mod leases;
 mod limits;
 mod make;
 mod places;
