@@ -7,6 +7,10 @@ use super::convert::from_rocks;
 use super::family;
 use crate::engine::{Cursor, Error, Keyspace, Result, View};
 
+/// What is read at once of a range of chunks, in bytes; RocksDB stops at the range's end (auto_readahead_size). Else
+/// each iterator begins with single blocks, and a request of the kernel is over before that has grown.
+const READ_AHEAD: usize = 1 << 20;
+
 pub(super) fn get(db: &DB, space: Keyspace, key: &[u8], options: &ReadOptions) -> Result<Option<Vec<u8>>> {
     let value = db.get_pinned_cf_opt(family(db, space)?, key, options).map_err(|e| from_rocks(&e))?;
     Ok(value.map(|v| v.to_vec()))
@@ -62,6 +66,9 @@ impl<'a> RocksCursor<'a> {
         let is_empty = !to.is_empty() && from >= to;
         if !to.is_empty() && !is_empty {
             options.set_iterate_upper_bound(to);
+        }
+        if space == Keyspace::Data {
+            options.set_readahead_size(READ_AHEAD);
         }
         let iterator = db.raw_iterator_cf_opt(family(db, space)?, options);
         let mut cursor = RocksCursor { iterator, is_empty, from: from.to_vec() };
