@@ -32,6 +32,7 @@ pub mod snapshot;
 mod sync;
 mod txn;
 mod txn_read;
+mod txn_tree;
 mod unique;
 mod write;
 

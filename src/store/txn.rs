@@ -10,8 +10,8 @@ use std::sync::Arc;
 use parking_lot::{ArcRwLockReadGuard, RawRwLock, RwLock};
 
 use super::realm::StateGuard;
-use super::record::{Dirent, Header, Inode, Layer, RealmRecord, Timestamp, Usage};
-use super::{Epoch, Error, HOME, Local, NO_REALMS, ROOT, Realm, RealmId, RealmState, Records, Result, Store, key};
+use super::record::{Header, Inode, Layer, RealmRecord, Timestamp, Usage};
+use super::{Epoch, Error, HOME, Local, NO_REALMS, ROOT, Realm, RealmId, RealmState, Result, Store, key};
 use crate::engine::{Batch, Keyspace};
 
 /// Inode numbers are set aside in runs: a run is lost in a crash, and only the run costs a write.
@@ -238,39 +238,6 @@ impl Txn<'_> {
     /// Removes a value in the `data` keyspace that is no chunk.
     pub fn delete_data(&mut self, key: Vec<u8>) {
         self.batch.delete(Keyspace::Data, key);
-    }
-
-    /// Removes all extended attributes of an inode, and gives them.
-    pub fn take_xattrs(&mut self, realm: RealmId, ino: Local) -> Result<BTreeMap<Vec<u8>, Vec<u8>>> {
-        let mut taken = BTreeMap::new();
-        for name in self.xattr_names(realm, ino)? {
-            if let Some(value) = self.xattr(realm, ino, &name)? {
-                self.delete_record(key::xattr(realm, ino, &name))?;
-                taken.insert(name, value);
-            }
-        }
-        Ok(taken)
-    }
-
-    /// Sets an inode.
-    pub fn put_inode(&mut self, realm: RealmId, ino: Local, inode: &Inode) -> Result<()> {
-        self.put_record(key::inode(realm, ino), &inode.encode())
-    }
-
-    /// Sets a dirent and its reverse link.
-    pub fn put_dirent(&mut self, realm: RealmId, dir: Local, name: &[u8], dirent: &Dirent) -> Result<()> {
-        let hash = self.store.name_hash(name);
-        self.put_record(key::dirent(realm, dir, hash, name), &dirent.encode())?;
-        let (ino_realm, ino) = dirent.inode_of(realm);
-        self.put_record(key::link(realm, ino_realm, ino, dir, name), b"")
-    }
-
-    /// Removes a dirent and its reverse link.
-    pub fn delete_dirent(&mut self, realm: RealmId, dir: Local, name: &[u8], dirent: &Dirent) -> Result<()> {
-        let hash = self.store.name_hash(name);
-        self.delete_record(key::dirent(realm, dir, hash, name))?;
-        let (ino_realm, ino) = dirent.inode_of(realm);
-        self.delete_record(key::link(realm, ino_realm, ino, dir, name))
     }
 
     /// A number for a new inode. It is never given out again; if the transaction is not committed,
