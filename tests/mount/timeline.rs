@@ -141,3 +141,76 @@ fn a_stranger_is_told_so() {
         assert!(told.contains("no permission") || told.contains("Permission denied"), "{arguments:?}: {told}");
     }
 }
+
+#[test]
+fn snapshots_of_everything_are_in_the_timeline_of_a_thread() {
+    let mount = mount();
+    let actor = mount.actor();
+    actor.run("pathlib.Path('threads/t1/a.json').write_text('{\"a\":1}'); os.mkdir('threads/t1/.snapshots/own')");
+    actor.run("pathlib.Path('threads/t1/a.json').write_text('{\"a\":2}'); os.mkdir('.snapshots/all')");
+    actor.run("pathlib.Path('threads/t1/a.json').write_text('{\"a\":3}'); os.mkdir('threads/later')");
+    let log = mount.threadfs_json(&["log", "t1", "--json"]);
+    let told: Vec<_> = log["snapshots"].as_array().unwrap().iter().map(|s| (&s["name"], &s["kind"])).collect();
+    assert_eq!(serde_json::json!(told), serde_json::json!([["own", "named"], ["all", "home"]]));
+    assert_eq!(log["now"]["counts"]["changed"], 1, "{log}");
+    assert!(mount.threadfs(&["diff", "t1", "all"]).ok().contains("    ~ /a: 2 -> 3\n"));
+    assert!(mount.threadfs(&["diff", "t1", "own", "all"]).ok().contains("    ~ /a: 1 -> 2\n"));
+    // A thread that was not there then has no part in it.
+    assert!(mount.threadfs(&["restore", "later", "all"]).refused().contains("there is no snapshot \"all\""));
+    assert_eq!(mount.threadfs(&["log", "later"]).ok(), "There are no snapshots.\n");
+    // It can be read there, and is in both places.
+    actor.run("os.chdir('threads/t1/.snapshots')");
+    assert_eq!(actor.text("open('all/a.json').read()"), "{\"a\":2}");
+    assert_eq!(actor.text("open('../../../.snapshots/all/threads/t1/a.json').read()"), "{\"a\":2}");
+    assert!(actor.is("os.path.samefile('all/..', '.') and os.listdir() == ['own']"));
+    assert_eq!(actor.text("os.getxattr('all', 'user.threadfs.kind').decode()"), "home");
+    assert!(actor.is("'user.threadfs.name' in os.listxattr('all')"));
+    assert!(actor.is("os.readlink('@2999-01-01T00:00:00Z') == 'all'"));
+    assert_eq!(actor.fails("os.rmdir('all')"), "EPERM");
+    assert_eq!(actor.fails("os.mkdir('all')"), "EEXIST");
+    assert_eq!(actor.fails("os.stat('../../later/.snapshots/all')"), "ENOENT");
+    assert!(
+        mount.threadfs(&["snapshot", "create", "t1", "all"]).refused().contains("there is a snapshot \"all\" already")
+    );
+    actor.run("os.chdir('../../..')");
+    // One of its own comes before one of everything.
+    actor.run("os.mkdir('.snapshots/own')");
+    assert!(mount.threadfs(&["diff", "t1", "own"]).ok().contains("    ~ /a: 1 -> 3\n"));
+    // The newest at a time may be one of everything.
+    assert!(mount.threadfs(&["diff", "t1", "@2999-01-01T00:00:00Z"]).ok().contains("    ~ /a: 2 -> 3\n"));
+    let told = mount.threadfs(&["snapshot", "delete", "t1", "all"]).refused();
+    assert!(told.contains("is a snapshot of the whole home") && mount.at(".snapshots/all").is_dir(), "{told}");
+}
+
+#[test]
+fn a_thread_goes_back_to_a_snapshot_of_everything() {
+    let mount = mount();
+    let actor = mount.actor();
+    mount.make("threads/t2/ws");
+    actor.run("[pathlib.Path(f'threads/{t}/a.json').write_text('[1]') for t in ('t1', 't2')]");
+    actor.run("pathlib.Path('threads/t2/ws/f').write_bytes(b'x' * 100_000); os.mkdir('.snapshots/all')");
+    actor.run("[pathlib.Path(f'threads/{t}/a.json').write_text('[2]') for t in ('t1', 't2')]");
+    actor.run("shutil.rmtree('threads/t2/ws')");
+    assert!(mount.threadfs(&["fork", "t2", "t3", "--at", "all"]).ok().starts_with("Made "));
+    assert!(mount.threadfs(&["restore", "t2", "all"]).ok().contains("is as it was at all"));
+    for thread in ["t2", "t3"] {
+        assert_eq!(mount.read(&format!("threads/{thread}/a.json")), "[1]");
+        assert_eq!(mount.read(&format!("threads/{thread}/ws/f")).len(), 100_000);
+    }
+    assert_eq!(mount.read("threads/t1/a.json"), "[2]", "the others stay as they are");
+    // It keeps what the fork needs.
+    actor.run("os.rmdir('.snapshots/all')");
+    mount.remount_after(actor);
+    assert_eq!(mount.read("threads/t3/ws/f").len(), 100_000);
+}
+
+#[test]
+fn a_deleted_thread_comes_back_as_it_was_at_a_snapshot_of_everything() {
+    let mount = Mount::new();
+    mount.make("threads/t1");
+    let actor = mount.actor();
+    actor.run("pathlib.Path('threads/t1/a.json').write_text('[2]'); os.mkdir('.snapshots/before')");
+    actor.run("pathlib.Path('threads/t1/a.json').write_text('[3]'); shutil.rmtree('threads/t1')");
+    mount.threadfs(&["undelete", "t1", "--at", "before", "--mount", mount.path.to_str().unwrap()]).ok();
+    assert_eq!(mount.read("threads/t1/a.json"), "[2]");
+}

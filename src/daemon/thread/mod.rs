@@ -136,6 +136,13 @@ impl Thread {
                 let told = unknown("snapshot", &text_of(name), names.iter().map(String::as_str));
                 Error::Refused(format!("{shown}: {told}"))
             }
+            io::ErrorKind::PermissionDenied if action == "delete" && error.raw_os_error() == Some(libc::EPERM) => {
+                Error::Refused(format!(
+                    "{shown}: {0:?} is a snapshot of the whole home, not of the thread alone: threadfs snapshot delete {1} {0}",
+                    text_of(name),
+                    self.mountpoint.display()
+                ))
+            }
             io::ErrorKind::PermissionDenied => Error::Refused(format!(
                 "no permission to {action} snapshots of {shown}: only the owner of its directory and root may"
             )),

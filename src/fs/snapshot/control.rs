@@ -141,13 +141,10 @@ impl Fs {
         name: &str,
     ) -> std::result::Result<(Epoch, SnapshotRecord), Refusal> {
         let bytes = bytes_of(name)?;
-        if let Some(found) = self.store.snapshot_named(realm, &bytes)? {
+        if let Some(found) = self.kept_state(realm, &bytes)? {
             return Ok(found);
         }
-        if let Some(found) = self.snapshot_at(realm, &bytes)? {
-            return Ok(found);
-        }
-        let all = self.snapshots_of(realm)?;
+        let all = self.kept_states(realm)?;
         let message = if bytes.first() == Some(&b'@') {
             match (super::names::time_in(&bytes), all.first()) {
                 (None, _) => format!("{name:?} is no time such as @2026-11-30T11:55:00Z"),

@@ -22,7 +22,7 @@ impl Fs {
     }
 
     pub(super) fn control_log(&self, realm: RealmId, paths: bool) -> Answer {
-        let all = self.snapshots_of(realm)?;
+        let all = self.kept_states(realm)?;
         let mut listed = Vec::new();
         let mut before = None;
         for (epoch, record) in &all {

@@ -63,12 +63,9 @@ impl Fs {
         }
         let at = match snapshot {
             b"" => None,
-            snapshot => match self.store.snapshot_named(source.realm, snapshot)? {
+            snapshot => match self.kept_state(source.realm, snapshot)? {
                 Some((epoch, _)) => Some(epoch),
-                None => match self.snapshot_at(source.realm, snapshot)? {
-                    Some((epoch, _)) => Some(epoch),
-                    None => return refuse(libc::ENOENT),
-                },
+                None => return refuse(libc::ENOENT),
             },
         };
         self.fork(source.realm, at, dir, name)

@@ -44,8 +44,9 @@ const COMPUTED_OF_FIRST: [&str; 1] = ["bytes"];
 impl Fs {
     /// Attributes as they were; of a snapshot's root also its own.
     pub(in crate::fs) fn getxattr_view(&self, node: Node, name: &[u8]) -> Result<Vec<u8>> {
-        let View::At(realm, epoch) = self.views.of(node)? else { return refuse(libc::ENODATA) };
-        if let (ROOT, Some(own)) = (node.local, name.strip_prefix(PREFIX))
+        let view = self.views.of(node)?;
+        let (View::At(realm, epoch) | View::Within(realm, epoch)) = view else { return refuse(libc::ENODATA) };
+        if let (View::At(..), ROOT, Some(own)) = (view, node.local, name.strip_prefix(PREFIX))
             && let Some(value) = self.own_attribute(realm, epoch, own)?
         {
             return Ok(value);
@@ -57,7 +58,7 @@ impl Fs {
     }
 
     fn own_attribute(&self, realm: RealmId, epoch: Epoch, own: &[u8]) -> Result<Option<Vec<u8>>> {
-        let Some(record) = self.store.snapshot(realm, epoch)? else { return Ok(None) };
+        let Some(record) = self.state_record(realm, epoch)? else { return Ok(None) };
         Ok(match own {
             b"bytes" => Some(self.store.unique_bytes(realm, epoch)?.to_string().into_bytes()),
             b"changes" => self.counts_of(realm, epoch)?.map(|counts| counts.to_string().into_bytes()),
@@ -66,10 +67,11 @@ impl Fs {
     }
 
     pub(in crate::fs) fn listxattr_view(&self, node: Node) -> Result<Vec<u8>> {
-        let View::At(realm, epoch) = self.views.of(node)? else { return Ok(Vec::new()) };
+        let view = self.views.of(node)?;
+        let (View::At(realm, epoch) | View::Within(realm, epoch)) = view else { return Ok(Vec::new()) };
         let mut names = self.past(realm, epoch)?.xattr_names(realm, node.local)?;
-        if node.local == ROOT
-            && let Some(record) = self.store.snapshot(realm, epoch)?
+        if let (View::At(..), ROOT) = (view, node.local)
+            && let Some(record) = self.state_record(realm, epoch)?
         {
             // Nothing changed since the one before the first.
             let has_older = self.store.snapshot_before(realm, epoch).is_some();

@@ -44,13 +44,13 @@ impl Fs {
     fn view_child(&self, dir: Node, epoch: Epoch, dirent: &Dirent) -> Result<Node> {
         match dirent.target {
             Target::Inode(local) => Ok(dir.sibling(local)),
-            Target::Thread(realm) => self.views.root(View::At(realm, epoch)),
+            Target::Thread(realm) => self.views.root(View::Within(realm, epoch)),
         }
     }
 
     pub(in crate::fs) fn lookup_view(&self, dir: Node, name: &[u8]) -> Result<Entry> {
         match self.views.of(dir)? {
-            View::At(realm, epoch) => {
+            View::At(realm, epoch) | View::Within(realm, epoch) => {
                 let (reader, _) = self.past_inode(realm, epoch, dir)?;
                 let real = Node { realm, local: dir.local };
                 let Some(dirent) = self.dirent(&reader, real, name)? else { return refuse(libc::ENOENT) };
@@ -60,10 +60,10 @@ impl Fs {
             }
             View::Snapshots(_) if name == control::CONTROL => self.view_entry(control::node_in(dir)),
             View::Snapshots(realm) => {
-                if let Some((epoch, _)) = self.store.snapshot_named(realm, name)? {
+                if let Some((epoch, _)) = self.state_named(realm, name)? {
                     return self.view_entry(self.views.root(View::At(realm, epoch))?);
                 }
-                let Some((epoch, _)) = self.snapshot_at(realm, name)? else { return refuse(libc::ENOENT) };
+                let Some((epoch, _)) = self.state_at(realm, name)? else { return refuse(libc::ENOENT) };
                 self.view_entry(self.views.link(dir, realm, epoch))
             }
         }
@@ -78,7 +78,7 @@ impl Fs {
 
     pub(in crate::fs) fn getattr_view(&self, node: Node) -> Result<(Attr, Duration)> {
         match self.views.of(node)? {
-            View::At(realm, epoch) => {
+            View::At(realm, epoch) | View::Within(realm, epoch) => {
                 let (_, inode) = self.past_inode(realm, epoch, node)?;
                 Ok((Attr::of(node.ino(), &inode, inode.mtime), self.options.ttl))
             }
@@ -109,13 +109,13 @@ impl Fs {
 
     fn linked_snapshot(&self, node: Node) -> Result<SnapshotRecord> {
         let View::Snapshots(realm) = self.views.of(node)? else { return refuse(libc::ENOENT) };
-        let linked = self.views.linked(node).map(|epoch| self.store.snapshot(realm, epoch)).transpose()?;
+        let linked = self.views.linked(node).map(|epoch| self.state_record(realm, epoch)).transpose()?;
         linked.flatten().map_or_else(|| refuse(libc::ENOENT), Ok)
     }
 
     pub(in crate::fs) fn readlink_view(&self, node: Node) -> Result<Vec<u8>> {
         match self.views.of(node)? {
-            View::At(realm, epoch) => {
+            View::At(realm, epoch) | View::Within(realm, epoch) => {
                 let (_, inode) = self.past_inode(realm, epoch, node)?;
                 if inode.kind == Kind::Symlink { Ok(inode.target) } else { refuse(libc::EINVAL) }
             }
@@ -145,7 +145,7 @@ impl Fs {
                     add(self.views.root(View::At(realm, epoch))?, DOTDOT + epoch, Kind::Directory, &name);
                 }
             }
-            View::At(realm, epoch) => {
+            View::At(realm, epoch) | View::Within(realm, epoch) => {
                 let (reader, inode) = self.past_inode(realm, epoch, dir)?;
                 if !inode.is_dir() {
                     return refuse(libc::ENOTDIR);
@@ -175,11 +175,10 @@ impl Fs {
         if dir.local != ROOT {
             return Ok(dir.sibling(inode.parent));
         }
-        // A thread within a snapshot of everything is below that one's directories.
-        if realm != HOME && self.store.has_home_snapshot(epoch) {
-            return Ok(self.views.root(View::At(HOME, epoch))?.sibling(inode.parent));
+        match self.views.of(dir)? {
+            View::Within(..) => Ok(self.views.root(View::At(HOME, epoch))?.sibling(inode.parent)),
+            _ => self.views.root(View::Snapshots(realm)),
         }
-        self.views.root(View::Snapshots(realm))
     }
 
     pub(in crate::fs) fn open_view(&self, file: Node, flags: i32) -> Result<Opened> {
@@ -189,7 +188,9 @@ impl Fs {
         if flags & libc::O_ACCMODE != libc::O_RDONLY || flags & libc::O_TRUNC != 0 {
             return refuse(libc::EROFS);
         }
-        let View::At(realm, epoch) = self.views.of(file)? else { return refuse(libc::EISDIR) };
+        let (View::At(realm, epoch) | View::Within(realm, epoch)) = self.views.of(file)? else {
+            return refuse(libc::EISDIR);
+        };
         self.past_inode(realm, epoch, file)?;
         let fh = self.handles.open_past(file);
         Ok(Opened { fh, direct_io: false, flush: false })
@@ -197,7 +198,9 @@ impl Fs {
 
     /// The content of an open file in a view.
     pub(in crate::fs) fn past_content(&self, file: Node) -> Result<(Reader<'_>, crate::store::Content, u64)> {
-        let View::At(realm, epoch) = self.views.of(file)? else { return refuse(libc::EISDIR) };
+        let (View::At(realm, epoch) | View::Within(realm, epoch)) = self.views.of(file)? else {
+            return refuse(libc::EISDIR);
+        };
         let (reader, inode) = self.past_inode(realm, epoch, file)?;
         Ok((reader, crate::store::Content::of(realm, file.local, &inode), inode.size))
     }

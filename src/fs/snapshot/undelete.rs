@@ -42,7 +42,7 @@ impl Fs {
         }
         let found = match snapshot {
             b"" => self.snapshots_of(realm)?.pop(),
-            name => self.store.snapshot_named(realm, name)?,
+            name => self.kept_state(realm, name)?,
         };
         let Some((epoch, _)) = found else { return refuse(libc::ENOENT) };
         let mut txn = self.store.begin(&[HOME, realm])?;

@@ -15,6 +15,9 @@ pub(in crate::fs) enum View {
     Snapshots(RealmId),
     /// A realm as it was at an epoch.
     At(RealmId, Epoch),
+    /// The same of a thread, where it stands in a snapshot of everything. It has a number of its own because a
+    /// directory is in one place.
+    Within(RealmId, Epoch),
 }
 
 impl Node {
