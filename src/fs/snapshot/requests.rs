@@ -37,9 +37,9 @@ impl Fs {
     /// # Errors
     /// EEXIST with XATTR_CREATE, ENODATA with XATTR_REPLACE; ERANGE for a name over 255 bytes, E2BIG for a
     /// value over 64 KiB, ENOSPC when the names would be too many to list; EOPNOTSUPP for a name of no known
-    /// kind, and for a file that has lost its last name; EINVAL for an access control list that is none,
-    /// EACCES for a default one of what is no directory. For a request also EINVAL for what cannot be read, ENOENT for a thread or
-    /// a snapshot that does not exist, EPERM for somebody else's thread, EEXIST.
+    /// kind; EINVAL for an access control list that is none, EACCES for a default one of what is no directory. For
+    /// a request also EINVAL for what cannot be read, ENOENT for a thread or a snapshot that does not exist,
+    /// EPERM for somebody else's thread, EEXIST.
     pub fn setxattr(&self, caller: Caller, node: Node, name: &[u8], value: &[u8], flags: i32) -> Result<()> {
         match name {
             FORK => self.fork_request(caller, node, value),
