@@ -3,10 +3,8 @@
 use std::collections::BTreeMap;
 
 use super::error::Result;
-use super::namespace::orphan_key;
+use super::namespace::orphan;
 use super::{Fs, Node};
-use crate::engine::Keyspace;
-use crate::store::record::Orphan;
 use crate::store::{Reader, Records, Txn, key};
 
 /// The attributes of an inode within a transaction.
@@ -48,9 +46,6 @@ impl Attributes {
 impl Fs {
     /// Where the attributes of an inode are for a reader.
     pub(super) fn attributes(&self, reader: &Reader<'_>, node: Node) -> Result<Attributes> {
-        Ok(match reader.raw().get(Keyspace::Meta, &orphan_key(node))? {
-            Some(orphan) => Attributes::Orphan(Orphan::decode(&orphan)?.xattrs),
-            None => Attributes::Records,
-        })
+        Ok(orphan(reader, node)?.map_or(Attributes::Records, |orphan| Attributes::Orphan(orphan.xattrs)))
     }
 }

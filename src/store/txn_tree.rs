@@ -2,20 +2,34 @@
 
 use std::collections::BTreeMap;
 
-use super::record::{Dirent, Inode};
+use super::record::{Dirent, Inode, Orphan};
 use super::{Local, RealmId, Records, Result, Txn, key};
 
 impl Txn<'_> {
-    /// Removes all extended attributes of an inode, and gives them.
-    pub fn take_xattrs(&mut self, realm: RealmId, ino: Local) -> Result<BTreeMap<Vec<u8>, Vec<u8>>> {
-        let mut taken = BTreeMap::new();
-        for name in self.xattr_names(realm, ino)? {
-            if let Some(value) = self.xattr(realm, ino, &name)? {
-                self.delete_record(key::xattr(realm, ino, &name))?;
-                taken.insert(name, value);
+    /// Adds a new inode; no name leads to it yet.
+    pub fn add_inode(&mut self, realm: RealmId, inode: &Inode) -> Result<Local> {
+        let ino = self.new_ino(realm)?;
+        self.put_inode(realm, ino, inode)?;
+        self.add_usage(realm, 1, 0)?;
+        Ok(ino)
+    }
+
+    /// An inode that lost its last name lives on for those that have it open, with its extended attributes.
+    pub fn orphan_inode(&mut self, realm: RealmId, ino: Local, mut inode: Inode) -> Result<()> {
+        let mut xattrs = BTreeMap::new();
+        if inode.xattrs > 0 {
+            for name in self.xattr_names(realm, ino)? {
+                if let Some(value) = self.xattr(realm, ino, &name)? {
+                    self.delete_record(key::xattr(realm, ino, &name))?;
+                    xattrs.insert(name, value);
+                }
             }
         }
-        Ok(taken)
+        self.add_usage(realm, -1, -(inode.allocated as i64))?;
+        self.delete_record(key::inode(realm, ino))?;
+        inode.nlink = 0;
+        self.put_plain(key::numbered(key::tag::ORPHAN, realm, ino.0), Orphan { inode, xattrs }.encode());
+        Ok(())
     }
 
     /// Sets an inode.

@@ -105,10 +105,7 @@ impl Tree {
         if inode.nlink > 0 {
             txn.put_inode(ino_realm, ino, &inode).unwrap();
         } else {
-            let xattrs = txn.take_xattrs(ino_realm, ino).unwrap();
-            txn.add_usage(ino_realm, -1, -(inode.allocated as i64)).unwrap();
-            txn.delete_record(key::inode(ino_realm, ino)).unwrap();
-            txn.put_plain(key::numbered(key::tag::ORPHAN, ino_realm, ino.0), Orphan { inode, xattrs }.encode());
+            txn.orphan_inode(ino_realm, ino, inode).unwrap();
         }
         if let Target::Thread(thread) = dirent.target {
             txn.retire_realm(thread).unwrap();

@@ -123,8 +123,16 @@ impl Thread {
         if name.is_empty() || name.as_bytes().contains(&b'/') || name == "." || name == ".." {
             return Err(self.snapshot_error("delete", &name, io::ErrorKind::NotFound.into()));
         }
-        fs::remove_dir(self.snapshot(&name)).map_err(|error| self.snapshot_error("delete", &name, error))?;
-        Ok(name)
+        match fs::remove_dir(self.snapshot(&name)) {
+            Ok(()) => Ok(name),
+            Err(error) if error.raw_os_error() == Some(libc::EPERM) => Err(Error::Refused(format!(
+                "{}: {1:?} is a snapshot of the whole home, not of the thread alone: threadfs snapshot delete {2} {1}",
+                self.shown(),
+                text_of(&name),
+                self.mountpoint.display()
+            ))),
+            Err(error) => Err(self.snapshot_error("delete", &name, error)),
+        }
     }
 
     fn snapshot_error(&self, action: &str, name: &OsStr, error: io::Error) -> Error {
@@ -135,13 +143,6 @@ impl Thread {
                 let names: Vec<String> = entries.flatten().map(|entry| text_of(&entry.file_name())).collect();
                 let told = unknown("snapshot", &text_of(name), names.iter().map(String::as_str));
                 Error::Refused(format!("{shown}: {told}"))
-            }
-            io::ErrorKind::PermissionDenied if action == "delete" && error.raw_os_error() == Some(libc::EPERM) => {
-                Error::Refused(format!(
-                    "{shown}: {0:?} is a snapshot of the whole home, not of the thread alone: threadfs snapshot delete {1} {0}",
-                    text_of(name),
-                    self.mountpoint.display()
-                ))
             }
             io::ErrorKind::PermissionDenied => Error::Refused(format!(
                 "no permission to {action} snapshots of {shown}: only the owner of its directory and root may"

@@ -129,10 +129,7 @@ impl Fs {
             (Node { realm: txn.new_realm(&inode)?, local: ROOT }, inode)
         } else {
             let inode = new.inode(caller, (dir, &parent), &granted, txn.epoch(dir.realm)?);
-            let local = txn.new_ino(dir.realm)?;
-            txn.put_inode(dir.realm, local, &inode)?;
-            txn.add_usage(dir.realm, 1, 0)?;
-            (dir.sibling(local), inode)
+            (dir.sibling(txn.add_inode(dir.realm, &inode)?), inode)
         };
         for (name, value) in &granted.xattrs {
             txn.put_record(key::xattr(node.realm, node.local, name), value)?;

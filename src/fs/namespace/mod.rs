@@ -82,10 +82,7 @@ impl Fs {
         if let Some(inode) = reader.inode(node.realm, node.local)? {
             return Ok(inode);
         }
-        match reader.raw().get(crate::engine::Keyspace::Meta, &orphan_key(node))? {
-            Some(bytes) => Ok(Orphan::decode(&bytes)?.inode),
-            None => refuse(libc::ESTALE),
-        }
+        orphan(reader, node)?.map_or_else(|| refuse(libc::ESTALE), |orphan| Ok(orphan.inode))
     }
 
     /// The same within a transaction, with its attributes: for an inode without a name they are here.
@@ -93,11 +90,8 @@ impl Fs {
         if let Some(inode) = txn.inode(node.realm, node.local)? {
             return Ok((inode, Attributes::Records));
         }
-        match self.store.reader().raw().get(crate::engine::Keyspace::Meta, &orphan_key(node))? {
-            Some(bytes) => {
-                let Orphan { inode, xattrs } = Orphan::decode(&bytes)?;
-                Ok((inode, Attributes::Orphan(xattrs)))
-            }
+        match orphan(&self.store.reader(), node)? {
+            Some(Orphan { inode, xattrs }) => Ok((inode, Attributes::Orphan(xattrs))),
             None => refuse(libc::ESTALE),
         }
     }
@@ -137,6 +131,12 @@ pub(super) fn dir_changed(dir: &mut Inode, now: Timestamp, entries: i64) {
     dir.size = dir.size.saturating_add_signed(entries);
     dir.mtime = now;
     dir.ctime = now;
+}
+
+/// An inode that has no name any more.
+pub(in crate::fs) fn orphan(reader: &Reader<'_>, node: Node) -> Result<Option<Orphan>> {
+    let found = reader.raw().get(crate::engine::Keyspace::Meta, &orphan_key(node))?;
+    Ok(found.map(|bytes| Orphan::decode(&bytes)).transpose()?)
 }
 
 pub(in crate::fs) fn orphan_key(node: Node) -> Vec<u8> {

@@ -1,14 +1,12 @@
 //! UNLINK and RMDIR.
 
-use std::collections::BTreeMap;
-
-use super::{dir_changed, orphan_key};
+use super::dir_changed;
 use crate::fs::attr::Caller;
 use crate::fs::error::{Result, refuse};
 use crate::fs::names;
 use crate::fs::{Fs, Node};
-use crate::store::record::{Dirent, Inode, Kind, Orphan, Target, Timestamp};
-use crate::store::{Records, Txn, key};
+use crate::store::record::{Dirent, Inode, Kind, Target, Timestamp};
+use crate::store::{Records, Txn};
 
 impl Fs {
     /// Removes a name that is no directory's.
@@ -112,10 +110,7 @@ impl Fs {
             txn.put_inode(node.realm, node.local, &inode)?;
             return Ok(None);
         }
-        txn.add_usage(node.realm, -1, -(inode.allocated as i64))?;
-        let xattrs = if inode.xattrs > 0 { txn.take_xattrs(node.realm, node.local)? } else { BTreeMap::new() };
-        txn.delete_record(key::inode(node.realm, node.local))?;
-        txn.put_plain(orphan_key(node), Orphan { inode, xattrs }.encode());
+        txn.orphan_inode(node.realm, node.local, inode)?;
         if let Target::Thread(realm) = dirent.target {
             self.end_thread(txn, realm, (dir, name), caller, now)?;
         }

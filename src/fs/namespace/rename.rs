@@ -209,10 +209,7 @@ impl Fs {
     fn add_whiteout(&self, txn: &mut Txn<'_>, caller: Caller, at: Side<'_>, parent: &mut Inode) -> Result<()> {
         let new = New { kind: Kind::CharDevice, perm: 0, rdev: 0, target: b"" };
         let inode = new.inode(caller, (at.dir, parent), &Inherited::default(), txn.epoch(at.dir.realm)?);
-        let local = txn.new_ino(at.dir.realm)?;
-        txn.put_inode(at.dir.realm, local, &inode)?;
-        txn.add_usage(at.dir.realm, 1, 0)?;
-        let dirent = Dirent { target: Target::Inode(local), kind: new.kind };
+        let dirent = Dirent { target: Target::Inode(txn.add_inode(at.dir.realm, &inode)?), kind: new.kind };
         self.add_name(txn, at.dir, parent, at.name, &dirent, inode.ctime)
     }
 

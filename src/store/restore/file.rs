@@ -218,16 +218,11 @@ impl Restore<'_, '_, '_> {
     }
 
     /// An inode without a name lives on for those that have it open.
-    pub(super) fn bury(&mut self, ino: Local, mut inode: Inode) -> Result<()> {
-        let realm = self.realm;
-        self.txn.add_usage(realm, -1, -(inode.allocated as i64))?;
-        let xattrs = if inode.xattrs > 0 { self.txn.take_xattrs(realm, ino)? } else { BTreeMap::new() };
-        self.txn.delete_record(key::inode(realm, ino))?;
+    pub(super) fn bury(&mut self, ino: Local, inode: Inode) -> Result<()> {
         self.buried.insert(inode.file_of(ino));
-        inode.nlink = 0;
         self.done.moved_directories |= inode.is_dir();
-        self.txn.put_plain(key::numbered(tag::ORPHAN, realm, ino.0), Orphan { inode, xattrs }.encode());
         self.done.gone.push(ino);
+        self.txn.orphan_inode(self.realm, ino, inode)?;
         Ok(())
     }
 }
